@@ -514,40 +514,38 @@ func (s *Matcher) marked(k *lapjv.Kernels, width int) bool {
 		return false
 	}
 	n := words / len(column)
-	s.alive = resize(s.alive, n)
+	s.alive, s.left = resize(s.alive, n), resize(s.left, len(column)) // rows that lead to columns
 	clear(s.alive)
-	s.left = s.left[:0] // rows that lead to columns
+	last, kept := ^uint64(0)>>(-uint(len(column))%64), 0
 	for i, j := range column {
-		near := q.NearbyOf(i)
-		near[j/64] &^= 1 << (j % 64)
-		if rest := len(column) % 64; rest > 0 {
-			near[n-1] &= 1<<rest - 1
-		}
+		near, own := q.NearbyOf(i)[:n], uint(j)
+		near[own/64] &^= 1 << (own % 64)
+		near[n-1] &= last
+		leads := uint64(0)
 		for _, bits := range near {
-			if bits != 0 {
-				s.left = append(s.left, int32(i))
-				s.alive[j/64] |= 1 << (j % 64)
-				break
-			}
+			leads |= bits
+		}
+		s.left[kept] = int32(i)
+		if leads != 0 {
+			kept++
+			s.alive[own/64] |= 1 << (own % 64)
 		}
 	}
-	for before := len(s.left) + 1; len(s.left) < before; {
-		before = len(s.left)
-		kept := s.left[:0]
-		for _, i := range s.left {
-			leads := uint64(0)
-			for w, bits := range q.NearbyOf(int(i)) {
+	for before := kept + 1; kept < before; {
+		before, kept = kept, 0
+		for _, i := range s.left[:before] {
+			leads, own := uint64(0), uint(column[i])
+			for w, bits := range q.NearbyOf(int(i))[:n] {
 				leads |= bits & s.alive[w]
 			}
-			if j := column[i]; leads != 0 {
-				kept = append(kept, i)
+			if s.left[kept] = i; leads != 0 {
+				kept++
 			} else {
-				s.alive[j/64] &^= 1 << (j % 64)
+				s.alive[own/64] &^= 1 << (own % 64)
 			}
 		}
-		s.left = kept
 	}
-	return len(s.left) == 0
+	return kept == 0
 }
 
 // closest are the columns of a row that close lists.

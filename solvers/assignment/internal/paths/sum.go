@@ -7,14 +7,14 @@ import (
 
 // sum is the sum of costs without rounding, rounded once; false where 128 bits do not hold it, or no float64 does.
 func sum(list []float64) (float64, bool) {
-	most := 0.0
+	most := uint64(0) // bits of the largest magnitude
 	for _, x := range list {
-		most = max(most, math.Abs(x))
+		most = max(most, math.Float64bits(x)&^(1<<63))
 	}
 	if most == 0 {
 		return 0, true
 	}
-	_, e := math.Frexp(most)
+	_, e := math.Frexp(math.Float64frombits(most))
 	low := e + bits.Len(uint(len(list))) - 126 // exponent of the last bit
 	if e < -800 || e > 1000 {
 		return 0, false

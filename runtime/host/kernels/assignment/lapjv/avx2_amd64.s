@@ -648,35 +648,34 @@ search63:
 	VBROADCASTSD X2, Y3
 	MOVQ         64(AX), R9
 	MOVQ         $-1, BX
+	CMPQ         CX, $+160
+	JLT          few66
 	XORQ         R10, R10
 
-turn66:
-	LEAQ      8(R10), R11
+turn68:
+	LEAQ      16(R10), R11
 	CMPQ      R11, CX
-	JGT       end67
+	JGT       end69
 	VCMPPD    $0x00, (SI)(R10*8), Y3, Y4
 	VMOVMSKPD Y4, R12
-	TESTL     R12, R12
-	JEQ       none69
-
-lane68:
-	TZCNTL R12, R13
-	LEAQ   (R13)(R10*1), R13
-	MOVQ   R13, BX
-	CMPL   (R9)(R13*4), $0x00
-	JLT    end64
-	BLSRL  R12, R12
-	JNE    lane68
-
-none69:
 	VCMPPD    $0x00, 32(SI)(R10*8), Y3, Y4
-	VMOVMSKPD Y4, R12
+	VMOVMSKPD Y4, R13
+	SHLL      $0x04, R13
+	ORL       R13, R12
+	VCMPPD    $0x00, 64(SI)(R10*8), Y3, Y4
+	VMOVMSKPD Y4, R13
+	SHLL      $0x08, R13
+	ORL       R13, R12
+	VCMPPD    $0x00, 96(SI)(R10*8), Y3, Y4
+	VMOVMSKPD Y4, R13
+	SHLL      $0x0c, R13
+	ORL       R13, R12
 	TESTL     R12, R12
 	JEQ       none71
 
 lane70:
 	TZCNTL R12, R13
-	LEAQ   4(R13)(R10*1), R13
+	LEAQ   (R13)(R10*1), R13
 	MOVQ   R13, BX
 	CMPL   (R9)(R13*4), $0x00
 	JLT    end64
@@ -685,9 +684,10 @@ lane70:
 
 none71:
 	MOVQ R11, R10
-	JMP  turn66
+	JMP  turn68
 
-end67:
+end69:
+turn72:
 	LEAQ      4(R10), R11
 	CMPQ      R11, CX
 	JGT       end73
@@ -707,6 +707,7 @@ lane74:
 
 none75:
 	MOVQ R11, R10
+	JMP  turn72
 
 end73:
 	CMPQ      R10, CX
@@ -727,6 +728,89 @@ lane77:
 
 none78:
 whole76:
+	JMP searched67
+
+few66:
+	XORQ R10, R10
+
+turn79:
+	LEAQ      8(R10), R11
+	CMPQ      R11, CX
+	JGT       end80
+	VCMPPD    $0x00, (SI)(R10*8), Y3, Y4
+	VMOVMSKPD Y4, R12
+	TESTL     R12, R12
+	JEQ       none82
+
+lane81:
+	TZCNTL R12, R13
+	LEAQ   (R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane81
+
+none82:
+	VCMPPD    $0x00, 32(SI)(R10*8), Y3, Y4
+	VMOVMSKPD Y4, R12
+	TESTL     R12, R12
+	JEQ       none84
+
+lane83:
+	TZCNTL R12, R13
+	LEAQ   4(R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane83
+
+none84:
+	MOVQ R11, R10
+	JMP  turn79
+
+end80:
+	LEAQ      4(R10), R11
+	CMPQ      R11, CX
+	JGT       end86
+	VCMPPD    $0x00, (SI)(R10*8), Y3, Y4
+	VMOVMSKPD Y4, R12
+	TESTL     R12, R12
+	JEQ       none88
+
+lane87:
+	TZCNTL R12, R13
+	LEAQ   (R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane87
+
+none88:
+	MOVQ R11, R10
+
+end86:
+	CMPQ      R10, CX
+	JGE       whole89
+	VCMPPD    $0x00, (SI)(R10*8), Y3, Y3
+	VMOVMSKPD Y3, R11
+	TESTL     R11, R11
+	JEQ       none91
+
+lane90:
+	TZCNTL R11, R12
+	LEAQ   (R12)(R10*1), R12
+	MOVQ   R12, BX
+	CMPL   (R9)(R12*4), $0x00
+	JLT    end64
+	BLSRL  R11, R11
+	JNE    lane90
+
+none91:
+whole89:
+searched67:
 	CMPQ         BX, $0x00
 	JLT          bad65
 	MOVQ         104(AX), R10
@@ -780,10 +864,10 @@ whole76:
 	VMOVAPD      Y0, Y3
 	XORQ         BX, BX
 
-turn79:
+turn92:
 	LEAQ       8(BX), R9
 	CMPQ       R9, CX
-	JGT        end80
+	JGT        end93
 	VMOVUPD    (R10)(BX*8), Y6
 	VSUBPD     (DI)(BX*8), Y6, Y6
 	VSUBPD     Y4, Y6, Y6
@@ -803,12 +887,12 @@ turn79:
 	VPMASKMOVQ Y5, Y8, 32(R8)(BX*8)
 	VMINPD     Y7, Y3, Y3
 	MOVQ       R9, BX
-	JMP        turn79
+	JMP        turn92
 
-end80:
+end93:
 	LEAQ       4(BX), R9
 	CMPQ       R9, CX
-	JGT        end82
+	JGT        end95
 	VMOVUPD    (R10)(BX*8), Y6
 	VSUBPD     (DI)(BX*8), Y6, Y6
 	VSUBPD     Y4, Y6, Y6
@@ -820,9 +904,9 @@ end80:
 	VMINPD     Y7, Y2, Y2
 	MOVQ       R9, BX
 
-end82:
+end95:
 	CMPQ       BX, CX
-	JGE        whole83
+	JGE        whole96
 	VMASKMOVPD (R10)(BX*8), Y1, Y6
 	VBLENDVPD  Y1, Y6, Y0, Y6
 	VSUBPD     (DI)(BX*8), Y6, Y6
@@ -834,7 +918,7 @@ end82:
 	VPMASKMOVQ Y5, Y7, (R8)(BX*8)
 	VMINPD     Y4, Y2, Y2
 
-whole83:
+whole96:
 	JMP search63
 
 end64:
@@ -843,22 +927,22 @@ end64:
 	MOVQ 104(AX), SI
 	MOVQ 112(AX), DI
 
-lower84:
+lower97:
 	SUBQ    $0x01, DX
-	JLT     lower85
+	JLT     lower98
 	MOVLQSX (SI)(DX*4), R8
 	VMOVSD  (DI)(DX*8), X0
 	VSUBSD  X2, X0, X0
 	VADDSD  (CX)(R8*8), X0, X0
 	VMOVSD  X0, (CX)(R8*8)
-	JMP     lower84
+	JMP     lower97
 
-lower85:
+lower98:
 	MOVQ 56(AX), CX
 	MOVQ 64(AX), DX
 	MOVQ 96(AX), AX
 
-walk86:
+walk99:
 	MOVQ    (AX)(BX*8), SI
 	MOVLQSX (CX)(SI*4), DI
 	MOVL    BX, (CX)(SI*4)
@@ -866,7 +950,7 @@ walk86:
 	MOVQ    DI, BX
 	MOVQ    root+8(FP), DI
 	CMPQ    SI, DI
-	JNE     walk86
+	JNE     walk99
 	MOVQ    $+0, AX
 	MOVQ    AX, ret+16(FP)
 	VZEROUPPER
@@ -918,10 +1002,10 @@ TEXT ·checkFloat64AVX2(SB), NOSPLIT, $0-24
 	ANDQ         $-4, SI
 	MOVQ         raise+8(FP), DI
 	TESTQ        DI, DI
-	JNE          raises88
+	JNE          raises101
 	XORQ         DI, DI
 
-prices87:
+prices100:
 	VMOVUPD (DX)(DI*8), Y9
 	VMULPD  Y2, Y9, Y9
 	VMAXPD  Y4, Y9, Y9
@@ -939,9 +1023,9 @@ prices87:
 	VMOVUPD Y9, (BX)(DI*8)
 	ADDQ    $0x04, DI
 	CMPQ    DI, SI
-	JLT     prices87
+	JLT     prices100
 
-raises88:
+raises101:
 	MOVQ         56(AX), DX
 	MOVQ         128(AX), SI
 	XORQ         DI, DI
@@ -951,21 +1035,21 @@ raises88:
 	VMOVQ        R10, X9
 	VBROADCASTSD X9, Y9
 
-rows89:
+rows102:
 	CMPQ    DI, 16(AX)
-	JGE     done90
+	JGE     done103
 	MOVQ    $0x8000000000000000, R11
 	MOVQ    (SI)(DI*8), R10
 	CMPQ    R10, R11
-	JNE     known92
+	JNE     known105
 	VMOVAPD Y9, Y10
 	VMOVAPD Y9, Y11
 	XORQ    R10, R10
 
-turn93:
+turn106:
 	LEAQ      8(R10), R11
 	CMPQ      R11, CX
-	JGT       end94
+	JGT       end107
 	VMOVUPD   (R9)(R10*8), Y12
 	VMULPD    Y2, Y12, Y12
 	VMAXPD    Y4, Y12, Y12
@@ -1007,12 +1091,12 @@ turn93:
 	VPCMPGTQ  Y12, Y11, Y13
 	VBLENDVPD Y13, Y12, Y11, Y11
 	MOVQ      R11, R10
-	JMP       turn93
+	JMP       turn106
 
-end94:
+end107:
 	LEAQ      4(R10), R11
 	CMPQ      R11, CX
-	JGT       end96
+	JGT       end109
 	VMOVUPD   (R9)(R10*8), Y12
 	VMULPD    Y2, Y12, Y12
 	VMAXPD    Y4, Y12, Y12
@@ -1035,9 +1119,9 @@ end94:
 	VBLENDVPD Y13, Y12, Y10, Y10
 	MOVQ      R11, R10
 
-end96:
+end109:
 	CMPQ       R10, CX
-	JGE        whole97
+	JGE        whole110
 	VMASKMOVPD (R9)(R10*8), Y1, Y12
 	VBLENDVPD  Y1, Y12, Y0, Y12
 	VMULPD     Y2, Y12, Y12
@@ -1060,7 +1144,7 @@ end96:
 	VPCMPGTQ   Y12, Y10, Y13
 	VBLENDVPD  Y13, Y12, Y10, Y10
 
-whole97:
+whole110:
 	VPCMPGTQ     Y11, Y10, Y12
 	VBLENDVPD    Y12, Y11, Y10, Y10
 	VEXTRACTI128 $0x01, Y10, X11
@@ -1073,7 +1157,7 @@ whole97:
 	VMOVQ        X11, R10
 	MOVQ         R10, (SI)(DI*8)
 
-known92:
+known105:
 	MOVLQSX    (DX)(DI*4), R11
 	VMOVSD     (R9)(R11*8), X10
 	VMULSD     X2, X10, X10
@@ -1085,22 +1169,22 @@ known92:
 	ADDQ       R12, R8
 	MOVQ       $0x0080000000000000, R10
 	CMPQ       R12, R10
-	JHI        bad91
+	JHI        bad104
 	CMPQ       R8, R10
-	JHI        bad91
+	JHI        bad104
 	TESTQ      R12, R12
-	JEQ        still98
+	JEQ        still111
 	MOVQ       raise+8(FP), R10
 	CMPQ       R10, $0x00
-	JEQ        still98
+	JEQ        still111
 	ADDQ       R12, (BX)(R11*8)
 
-still98:
+still111:
 	ADDQ 8(AX), R9
 	INCQ DI
-	JMP  rows89
+	JMP  rows102
 
-done90:
+done103:
 	MOVQ         R8, 152(AX)
 	VEXTRACTF128 $0x01, Y8, X0
 	VORPD        X0, X8, X8
@@ -1114,7 +1198,7 @@ done90:
 	VZEROUPPER
 	RET
 
-bad91:
+bad104:
 	MOVQ $+1, AX
 	MOVQ AX, ret+16(FP)
 	VZEROUPPER
@@ -1170,10 +1254,10 @@ TEXT ·closeFloat64AVX2(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn99:
+turn112:
 	LEAQ      4(DI), R8
 	CMPQ      R8, CX
-	JGT       end100
+	JGT       end113
 	VXORPD    Y9, Y9, Y9
 	VMOVUPD   (BX)(DI*8), Y10
 	VMULPD    Y2, Y10, Y10
@@ -1198,31 +1282,31 @@ turn99:
 	XORL      $0x0f, R9
 	MOVQ      lost+24(FP), R10
 	CMPQ      R10, $0x00
-	JEQ       all101
+	JEQ       all114
 	VXORPD    Y10, Y10, Y10
 	VCMPPD    $0x04, Y10, Y9, Y9
 	VMOVMSKPD Y9, R10
 	ANDL      R10, R9
 
-all101:
+all114:
 	TESTL R9, R9
-	JEQ   none103
+	JEQ   none116
 
-lane102:
+lane115:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane102
+	JNE    lane115
 
-none103:
+none116:
 	MOVQ R8, DI
-	JMP  turn99
+	JMP  turn112
 
-end100:
+end113:
 	CMPQ       DI, CX
-	JGE        whole104
+	JGE        whole117
 	VXORPD     Y9, Y9, Y9
 	VMASKMOVPD (BX)(DI*8), Y1, Y10
 	VBLENDVPD  Y1, Y10, Y0, Y10
@@ -1248,26 +1332,26 @@ end100:
 	XORL       $0x0f, CX
 	MOVQ       lost+24(FP), DX
 	CMPQ       DX, $0x00
-	JEQ        all105
+	JEQ        all118
 	VXORPD     Y0, Y0, Y0
 	VCMPPD     $0x04, Y0, Y9, Y0
 	VMOVMSKPD  Y0, DX
 	ANDL       DX, CX
 
-all105:
+all118:
 	TESTL CX, CX
-	JEQ   none107
+	JEQ   none120
 
-lane106:
+lane119:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane106
+	JNE    lane119
 
-none107:
-whole104:
+none120:
+whole117:
 	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -1296,139 +1380,183 @@ TEXT ·nearestFloat64AVX2(SB), NOSPLIT, $0-16
 	MOVQ         64(AX), R9
 	MOVQ         128(AX), R10
 	VXORPD       Y2, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
 
-rows108:
+rows121:
 	CMPQ    DX, 16(AX)
-	JGE     done109
-	VMOVAPD Y0, Y3
-	VMOVAPD Y0, Y4
-	VMOVAPD Y0, Y5
+	JGE     done122
 	VMOVAPD Y0, Y6
+	VMOVAPD Y0, Y7
+	VMOVAPD Y0, Y8
+	VMOVAPD Y0, Y9
 	XORQ    R11, R11
 
-turn112:
+turn125:
 	LEAQ    16(R11), R12
 	CMPQ    R12, CX
-	JGT     end113
-	VMOVUPD (SI)(R11*8), Y7
-	VMINPD  Y7, Y3, Y3
-	VADDPD  Y7, Y2, Y2
-	VMOVUPD 32(SI)(R11*8), Y7
-	VMINPD  Y7, Y4, Y4
-	VADDPD  Y7, Y2, Y2
-	VMOVUPD 64(SI)(R11*8), Y7
-	VMINPD  Y7, Y5, Y5
-	VADDPD  Y7, Y2, Y2
-	VMOVUPD 96(SI)(R11*8), Y7
-	VMINPD  Y7, Y6, Y6
-	VADDPD  Y7, Y2, Y2
+	JGT     end126
+	VMOVUPD (SI)(R11*8), Y10
+	VMINPD  Y10, Y6, Y6
+	VADDPD  Y10, Y2, Y2
+	VMOVUPD 32(SI)(R11*8), Y10
+	VMINPD  Y10, Y7, Y7
+	VADDPD  Y10, Y3, Y3
+	VMOVUPD 64(SI)(R11*8), Y10
+	VMINPD  Y10, Y8, Y8
+	VADDPD  Y10, Y4, Y4
+	VMOVUPD 96(SI)(R11*8), Y10
+	VMINPD  Y10, Y9, Y9
+	VADDPD  Y10, Y5, Y5
 	MOVQ    R12, R11
-	JMP     turn112
+	JMP     turn125
 
-end113:
-turn114:
+end126:
+turn127:
 	LEAQ    4(R11), R12
 	CMPQ    R12, CX
-	JGT     end115
-	VMOVUPD (SI)(R11*8), Y7
-	VMINPD  Y7, Y3, Y3
-	VADDPD  Y7, Y2, Y2
+	JGT     end128
+	VMOVUPD (SI)(R11*8), Y10
+	VMINPD  Y10, Y6, Y6
+	VADDPD  Y10, Y2, Y2
 	MOVQ    R12, R11
-	JMP     turn114
+	JMP     turn127
 
-end115:
+end128:
 	CMPQ       R11, CX
-	JGE        whole116
-	VMASKMOVPD (SI)(R11*8), Y1, Y7
-	VBLENDVPD  Y1, Y7, Y0, Y7
-	VMINPD     Y7, Y3, Y3
-	VADDPD     Y7, Y2, Y2
+	JGE        whole129
+	VMASKMOVPD (SI)(R11*8), Y1, Y10
+	VBLENDVPD  Y1, Y10, Y0, Y10
+	VMINPD     Y10, Y6, Y6
+	VADDPD     Y10, Y2, Y2
 
-whole116:
-	VMINPD       Y5, Y3, Y3
-	VMINPD       Y6, Y4, Y4
-	VMINPD       Y4, Y3, Y3
-	VMOVAPD      Y3, Y3
-	VEXTRACTF128 $0x01, Y3, X4
-	VMINPD       X3, X4, X3
-	VUNPCKHPD    X3, X3, X4
-	VMINSD       X3, X4, X3
-	VUCOMISD     X3, X0
-	JLS          bad110
-	VMOVSD       X3, (R10)(DX*8)
-	VBROADCASTSD X3, Y3
+whole129:
+	VMINPD       Y8, Y6, Y6
+	VMINPD       Y9, Y7, Y7
+	VMINPD       Y7, Y6, Y6
+	VMOVAPD      Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VMINPD       X6, X7, X6
+	VUNPCKHPD    X6, X6, X7
+	VMINSD       X6, X7, X6
+	VUCOMISD     X6, X0
+	JLS          bad123
+	VMOVSD       X6, (R10)(DX*8)
+	VBROADCASTSD X6, Y6
 	XORQ         R11, R11
 
-turn118:
-	LEAQ      4(R11), R12
+turn131:
+	LEAQ      16(R11), R12
 	CMPQ      R12, CX
-	JGT       end119
-	VMOVUPD   (SI)(R11*8), Y4
-	VCMPPD    $0x00, Y3, Y4, Y4
-	VMOVMSKPD Y4, R13
+	JGT       end132
+	VMOVUPD   (SI)(R11*8), Y7
+	VCMPPD    $0x00, Y7, Y6, Y7
+	VMOVMSKPD Y7, R13
+	VMOVUPD   32(SI)(R11*8), Y7
+	VCMPPD    $0x00, Y7, Y6, Y7
+	VMOVMSKPD Y7, R14
+	SHLL      $0x04, R14
+	ORL       R14, R13
+	VMOVUPD   64(SI)(R11*8), Y7
+	VCMPPD    $0x00, Y7, Y6, Y7
+	VMOVMSKPD Y7, R14
+	SHLL      $0x08, R14
+	ORL       R14, R13
+	VMOVUPD   96(SI)(R11*8), Y7
+	VCMPPD    $0x00, Y7, Y6, Y7
+	VMOVMSKPD Y7, R14
+	SHLL      $0x0c, R14
+	ORL       R14, R13
 	TESTL     R13, R13
-	JEQ       none121
+	JEQ       none134
 
-lane120:
+lane133:
 	TZCNTL R13, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found117
+	JMP    found130
 	BLSRL R13, R13
-	JNE   lane120
+	JNE   lane133
 
-none121:
+none134:
 	MOVQ R12, R11
-	JMP  turn118
+	JMP  turn131
 
-end119:
+end132:
+turn135:
+	LEAQ      4(R11), R12
+	CMPQ      R12, CX
+	JGT       end136
+	VMOVUPD   (SI)(R11*8), Y7
+	VCMPPD    $0x00, Y7, Y6, Y7
+	VMOVMSKPD Y7, R13
+	TESTL     R13, R13
+	JEQ       none138
+
+lane137:
+	TZCNTL R13, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found130
+	BLSRL R13, R13
+	JNE   lane137
+
+none138:
+	MOVQ R12, R11
+	JMP  turn135
+
+end136:
 	CMPQ       R11, CX
-	JGE        whole122
-	VMASKMOVPD (SI)(R11*8), Y1, Y4
-	VBLENDVPD  Y1, Y4, Y0, Y4
-	VCMPPD     $0x00, Y3, Y4, Y3
-	VMOVMSKPD  Y3, R12
+	JGE        whole139
+	VMASKMOVPD (SI)(R11*8), Y1, Y7
+	VBLENDVPD  Y1, Y7, Y0, Y7
+	VCMPPD     $0x00, Y7, Y6, Y6
+	VMOVMSKPD  Y6, R12
 	TESTL      R12, R12
-	JEQ        none124
+	JEQ        none141
 
-lane123:
+lane140:
 	TZCNTL R12, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found117
+	JMP    found130
 	BLSRL R12, R12
-	JNE   lane123
+	JNE   lane140
 
-none124:
-whole122:
-	JMP bad110
+none141:
+whole139:
+	JMP bad123
 
-found117:
+found130:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken125
+	JGE  taken142
 	MOVL R11, (R8)(DX*4)
 	MOVL DX, (R9)(R11*4)
-	JMP  next111
+	JMP  next124
 
-taken125:
+taken142:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
-next111:
+next124:
 	ADDQ 8(AX), SI
 	INCQ DX
-	JMP  rows108
+	JMP  rows121
 
-done109:
+done122:
+	VADDPD    Y3, Y2, Y2
+	VADDPD    Y5, Y4, Y4
+	VADDPD    Y4, Y2, Y2
 	VCMPPD    $0x03, Y2, Y2, Y0
 	VMOVMSKPD Y0, AX
 	TESTL     AX, AX
-	JNE       bad110
+	JNE       bad123
 	MOVQ      BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad110:
+bad123:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -1463,18 +1591,18 @@ TEXT ·belowFloat64AVX2(SB), NOSPLIT, $0-48
 	XORQ         DX, DX
 	XORQ         R8, R8
 
-turn126:
+turn143:
 	LEAQ      16(R8), R9
 	CMPQ      R9, CX
-	JGT       end127
+	JGT       end144
 	VMOVUPD   (BX)(R8*8), Y3
 	VSUBPD    (AX)(R8*8), Y3, Y3
 	VCMPPD    $0x19, Y2, Y3, Y3
 	VMOVMSKPD Y3, R10
 	TESTL     R10, R10
-	JEQ       none129
+	JEQ       none146
 
-lane128:
+lane145:
 	TZCNTL R10, R11
 	LEAQ   (R11)(R8*1), R11
 	MOVL   R11, (SI)(DX*4)
@@ -1482,17 +1610,17 @@ lane128:
 	VMOVSD X3, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  R10, R10
-	JNE    lane128
+	JNE    lane145
 
-none129:
+none146:
 	VMOVUPD   32(BX)(R8*8), Y3
 	VSUBPD    32(AX)(R8*8), Y3, Y3
 	VCMPPD    $0x19, Y2, Y3, Y3
 	VMOVMSKPD Y3, R10
 	TESTL     R10, R10
-	JEQ       none131
+	JEQ       none148
 
-lane130:
+lane147:
 	TZCNTL R10, R11
 	LEAQ   4(R11)(R8*1), R11
 	MOVL   R11, (SI)(DX*4)
@@ -1500,17 +1628,17 @@ lane130:
 	VMOVSD X3, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  R10, R10
-	JNE    lane130
+	JNE    lane147
 
-none131:
+none148:
 	VMOVUPD   64(BX)(R8*8), Y3
 	VSUBPD    64(AX)(R8*8), Y3, Y3
 	VCMPPD    $0x19, Y2, Y3, Y3
 	VMOVMSKPD Y3, R10
 	TESTL     R10, R10
-	JEQ       none133
+	JEQ       none150
 
-lane132:
+lane149:
 	TZCNTL R10, R11
 	LEAQ   8(R11)(R8*1), R11
 	MOVL   R11, (SI)(DX*4)
@@ -1518,17 +1646,17 @@ lane132:
 	VMOVSD X3, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  R10, R10
-	JNE    lane132
+	JNE    lane149
 
-none133:
+none150:
 	VMOVUPD   96(BX)(R8*8), Y3
 	VSUBPD    96(AX)(R8*8), Y3, Y3
 	VCMPPD    $0x19, Y2, Y3, Y3
 	VMOVMSKPD Y3, R10
 	TESTL     R10, R10
-	JEQ       none135
+	JEQ       none152
 
-lane134:
+lane151:
 	TZCNTL R10, R11
 	LEAQ   12(R11)(R8*1), R11
 	MOVL   R11, (SI)(DX*4)
@@ -1536,25 +1664,25 @@ lane134:
 	VMOVSD X3, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  R10, R10
-	JNE    lane134
+	JNE    lane151
 
-none135:
+none152:
 	MOVQ R9, R8
-	JMP  turn126
+	JMP  turn143
 
-end127:
-turn136:
+end144:
+turn153:
 	LEAQ      4(R8), R9
 	CMPQ      R9, CX
-	JGT       end137
+	JGT       end154
 	VMOVUPD   (BX)(R8*8), Y3
 	VSUBPD    (AX)(R8*8), Y3, Y3
 	VCMPPD    $0x19, Y2, Y3, Y3
 	VMOVMSKPD Y3, R10
 	TESTL     R10, R10
-	JEQ       none139
+	JEQ       none156
 
-lane138:
+lane155:
 	TZCNTL R10, R11
 	LEAQ   (R11)(R8*1), R11
 	MOVL   R11, (SI)(DX*4)
@@ -1562,24 +1690,24 @@ lane138:
 	VMOVSD X3, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  R10, R10
-	JNE    lane138
+	JNE    lane155
 
-none139:
+none156:
 	MOVQ R9, R8
-	JMP  turn136
+	JMP  turn153
 
-end137:
+end154:
 	CMPQ       R8, CX
-	JGE        whole140
+	JGE        whole157
 	VMASKMOVPD (BX)(R8*8), Y1, Y3
 	VBLENDVPD  Y1, Y3, Y0, Y3
 	VSUBPD     (AX)(R8*8), Y3, Y3
 	VCMPPD     $0x19, Y2, Y3, Y0
 	VMOVMSKPD  Y0, AX
 	TESTL      AX, AX
-	JEQ        none142
+	JEQ        none159
 
-lane141:
+lane158:
 	TZCNTL AX, CX
 	LEAQ   (CX)(R8*1), CX
 	MOVL   CX, (SI)(DX*4)
@@ -1587,10 +1715,10 @@ lane141:
 	VMOVSD X0, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  AX, AX
-	JNE    lane141
+	JNE    lane158
 
-none142:
-whole140:
+none159:
+whole157:
 	MOVQ DX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -1608,9 +1736,9 @@ TEXT ·turnFloat64AVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTQ X0, Y0
 	XORQ         DI, DI
 
-turn143:
+turn160:
 	CMPQ       DI, DX
-	JGE        done144
+	JGE        done161
 	MOVQ       AX, R8
 	VMOVUPD    (R8)(DI*8), Y1
 	VXORPD     Y0, Y1, Y1
@@ -1640,9 +1768,9 @@ turn143:
 	VMOVUPD    Y1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x04, DI
-	JMP        turn143
+	JMP        turn160
 
-done144:
+done161:
 	VZEROUPPER
 	RET
 
@@ -1663,9 +1791,9 @@ TEXT ·spanFloat64AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Y3
 	XORQ         SI, SI
 
-turn145:
+turn162:
 	CMPQ      SI, DX
-	JGE       done146
+	JGE       done163
 	VMOVUPD   (CX)(SI*8), Y4
 	VANDNPD   Y4, Y1, Y5
 	VCMPPD    $0x11, Y0, Y5, Y6
@@ -1677,9 +1805,9 @@ turn145:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x04, SI
-	JMP       turn145
+	JMP       turn162
 
-done146:
+done163:
 	VMOVAPD      Y2, Y0
 	VEXTRACTF128 $0x01, Y0, X2
 	VMINPD       X0, X2, X0
@@ -1710,9 +1838,9 @@ TEXT ·cutFloat64AVX2(SB), NOSPLIT, $0-32
 	VXORPD       Y1, Y1, Y1
 	XORQ         BX, BX
 
-turn147:
+turn164:
 	CMPQ      BX, DX
-	JGE       done148
+	JGE       done165
 	VMOVUPD   (CX)(BX*8), Y2
 	VMULPD    Y0, Y2, Y2
 	VROUNDPD  $0x08, Y2, Y3
@@ -1722,9 +1850,9 @@ turn147:
 	POPCNTL   SI, SI
 	ADDQ      SI, AX
 	ADDQ      $0x04, BX
-	JMP       turn147
+	JMP       turn164
 
-done148:
+done165:
 	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -1743,24 +1871,24 @@ TEXT ·leastAVX2(SB), NOSPLIT, $0-24
 	VMOVAPD      Y0, Y0
 	XORQ         DX, DX
 
-turn149:
+turn166:
 	LEAQ   16(DX), BX
 	CMPQ   BX, CX
-	JGT    one150
+	JGT    one167
 	VMINPD (AX)(DX*8), Y1, Y1
 	VMINPD 32(AX)(DX*8), Y2, Y2
 	VMINPD 64(AX)(DX*8), Y3, Y3
 	VMINPD 96(AX)(DX*8), Y0, Y0
 	MOVQ   BX, DX
-	JMP    turn149
+	JMP    turn166
 
-one150:
+one167:
 	CMPQ   DX, CX
-	JGE    search151
+	JGE    search168
 	VMINPD (AX)(DX*8), Y1, Y1
 	VMINPD 32(AX)(DX*8), Y2, Y2
 
-search151:
+search168:
 	VMINPD       Y0, Y1, Y1
 	VMINPD       Y3, Y1, Y1
 	VMINPD       Y2, Y1, Y1
@@ -1772,21 +1900,21 @@ search151:
 	VBROADCASTSD X0, Y0
 	XORQ         DX, DX
 
-turn152:
+turn169:
 	CMPQ      DX, CX
-	JGE       none154
+	JGE       none171
 	VCMPPD    $0x00, (AX)(DX*8), Y0, Y1
 	VMOVMSKPD Y1, BX
 	TESTL     BX, BX
-	JNE       found153
+	JNE       found170
 	ADDQ      $0x04, DX
-	JMP       turn152
+	JMP       turn169
 
-found153:
+found170:
 	TZCNTL BX, BX
 	ADDQ   BX, DX
 
-none154:
+none171:
 	MOVQ DX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -2469,35 +2597,34 @@ search63:
 	VBROADCASTSD X3, Y4
 	MOVQ         64(AX), R9
 	MOVQ         $-1, BX
+	CMPQ         CX, $+160
+	JLT          few66
 	XORQ         R10, R10
 
-turn66:
-	LEAQ      8(R10), R11
+turn68:
+	LEAQ      16(R10), R11
 	CMPQ      R11, CX
-	JGT       end67
+	JGT       end69
 	VCMPPD    $0x00, (SI)(R10*8), Y4, Y5
 	VMOVMSKPD Y5, R12
-	TESTL     R12, R12
-	JEQ       none69
-
-lane68:
-	TZCNTL R12, R13
-	LEAQ   (R13)(R10*1), R13
-	MOVQ   R13, BX
-	CMPL   (R9)(R13*4), $0x00
-	JLT    end64
-	BLSRL  R12, R12
-	JNE    lane68
-
-none69:
 	VCMPPD    $0x00, 32(SI)(R10*8), Y4, Y5
-	VMOVMSKPD Y5, R12
+	VMOVMSKPD Y5, R13
+	SHLL      $0x04, R13
+	ORL       R13, R12
+	VCMPPD    $0x00, 64(SI)(R10*8), Y4, Y5
+	VMOVMSKPD Y5, R13
+	SHLL      $0x08, R13
+	ORL       R13, R12
+	VCMPPD    $0x00, 96(SI)(R10*8), Y4, Y5
+	VMOVMSKPD Y5, R13
+	SHLL      $0x0c, R13
+	ORL       R13, R12
 	TESTL     R12, R12
 	JEQ       none71
 
 lane70:
 	TZCNTL R12, R13
-	LEAQ   4(R13)(R10*1), R13
+	LEAQ   (R13)(R10*1), R13
 	MOVQ   R13, BX
 	CMPL   (R9)(R13*4), $0x00
 	JLT    end64
@@ -2506,9 +2633,10 @@ lane70:
 
 none71:
 	MOVQ R11, R10
-	JMP  turn66
+	JMP  turn68
 
-end67:
+end69:
+turn72:
 	LEAQ      4(R10), R11
 	CMPQ      R11, CX
 	JGT       end73
@@ -2528,6 +2656,7 @@ lane74:
 
 none75:
 	MOVQ R11, R10
+	JMP  turn72
 
 end73:
 	CMPQ      R10, CX
@@ -2548,6 +2677,89 @@ lane77:
 
 none78:
 whole76:
+	JMP searched67
+
+few66:
+	XORQ R10, R10
+
+turn79:
+	LEAQ      8(R10), R11
+	CMPQ      R11, CX
+	JGT       end80
+	VCMPPD    $0x00, (SI)(R10*8), Y4, Y5
+	VMOVMSKPD Y5, R12
+	TESTL     R12, R12
+	JEQ       none82
+
+lane81:
+	TZCNTL R12, R13
+	LEAQ   (R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane81
+
+none82:
+	VCMPPD    $0x00, 32(SI)(R10*8), Y4, Y5
+	VMOVMSKPD Y5, R12
+	TESTL     R12, R12
+	JEQ       none84
+
+lane83:
+	TZCNTL R12, R13
+	LEAQ   4(R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane83
+
+none84:
+	MOVQ R11, R10
+	JMP  turn79
+
+end80:
+	LEAQ      4(R10), R11
+	CMPQ      R11, CX
+	JGT       end86
+	VCMPPD    $0x00, (SI)(R10*8), Y4, Y5
+	VMOVMSKPD Y5, R12
+	TESTL     R12, R12
+	JEQ       none88
+
+lane87:
+	TZCNTL R12, R13
+	LEAQ   (R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane87
+
+none88:
+	MOVQ R11, R10
+
+end86:
+	CMPQ      R10, CX
+	JGE       whole89
+	VCMPPD    $0x00, (SI)(R10*8), Y4, Y4
+	VMOVMSKPD Y4, R11
+	TESTL     R11, R11
+	JEQ       none91
+
+lane90:
+	TZCNTL R11, R12
+	LEAQ   (R12)(R10*1), R12
+	MOVQ   R12, BX
+	CMPL   (R9)(R12*4), $0x00
+	JLT    end64
+	BLSRL  R11, R11
+	JNE    lane90
+
+none91:
+whole89:
+searched67:
 	CMPQ         BX, $0x00
 	JLT          bad65
 	MOVQ         104(AX), R10
@@ -2602,10 +2814,10 @@ whole76:
 	VMOVAPD      Y0, Y4
 	XORQ         BX, BX
 
-turn79:
+turn92:
 	LEAQ       8(BX), R9
 	CMPQ       R9, CX
-	JGT        end80
+	JGT        end93
 	VCVTPS2PD  (R10)(BX*4), Y7
 	VSUBPD     (DI)(BX*8), Y7, Y7
 	VSUBPD     Y5, Y7, Y7
@@ -2625,12 +2837,12 @@ turn79:
 	VPMASKMOVQ Y6, Y9, 32(R8)(BX*8)
 	VMINPD     Y8, Y4, Y4
 	MOVQ       R9, BX
-	JMP        turn79
+	JMP        turn92
 
-end80:
+end93:
 	LEAQ       4(BX), R9
 	CMPQ       R9, CX
-	JGT        end82
+	JGT        end95
 	VCVTPS2PD  (R10)(BX*4), Y7
 	VSUBPD     (DI)(BX*8), Y7, Y7
 	VSUBPD     Y5, Y7, Y7
@@ -2642,9 +2854,9 @@ end80:
 	VMINPD     Y8, Y3, Y3
 	MOVQ       R9, BX
 
-end82:
+end95:
 	CMPQ       BX, CX
-	JGE        whole83
+	JGE        whole96
 	VMASKMOVPS (R10)(BX*4), X2, X7
 	VCVTPS2PD  X7, Y7
 	VBLENDVPD  Y1, Y7, Y0, Y7
@@ -2657,7 +2869,7 @@ end82:
 	VPMASKMOVQ Y6, Y8, (R8)(BX*8)
 	VMINPD     Y5, Y3, Y3
 
-whole83:
+whole96:
 	JMP search63
 
 end64:
@@ -2666,22 +2878,22 @@ end64:
 	MOVQ 104(AX), SI
 	MOVQ 112(AX), DI
 
-lower84:
+lower97:
 	SUBQ    $0x01, DX
-	JLT     lower85
+	JLT     lower98
 	MOVLQSX (SI)(DX*4), R8
 	VMOVSD  (DI)(DX*8), X0
 	VSUBSD  X3, X0, X0
 	VADDSD  (CX)(R8*8), X0, X0
 	VMOVSD  X0, (CX)(R8*8)
-	JMP     lower84
+	JMP     lower97
 
-lower85:
+lower98:
 	MOVQ 56(AX), CX
 	MOVQ 64(AX), DX
 	MOVQ 96(AX), AX
 
-walk86:
+walk99:
 	MOVQ    (AX)(BX*8), SI
 	MOVLQSX (CX)(SI*4), DI
 	MOVL    BX, (CX)(SI*4)
@@ -2689,7 +2901,7 @@ walk86:
 	MOVQ    DI, BX
 	MOVQ    root+8(FP), DI
 	CMPQ    SI, DI
-	JNE     walk86
+	JNE     walk99
 	MOVQ    $+0, AX
 	MOVQ    AX, ret+16(FP)
 	VZEROUPPER
@@ -2747,10 +2959,10 @@ TEXT ·checkFloat32AVX2(SB), NOSPLIT, $0-24
 	ANDQ         $-4, SI
 	MOVQ         raise+8(FP), DI
 	TESTQ        DI, DI
-	JNE          raises88
+	JNE          raises101
 	XORQ         DI, DI
 
-prices87:
+prices100:
 	VMOVUPD (DX)(DI*8), Y10
 	VMULPD  Y3, Y10, Y10
 	VMAXPD  Y5, Y10, Y10
@@ -2768,9 +2980,9 @@ prices87:
 	VMOVUPD Y10, (BX)(DI*8)
 	ADDQ    $0x04, DI
 	CMPQ    DI, SI
-	JLT     prices87
+	JLT     prices100
 
-raises88:
+raises101:
 	MOVQ         56(AX), DX
 	MOVQ         128(AX), SI
 	XORQ         DI, DI
@@ -2780,21 +2992,21 @@ raises88:
 	VMOVQ        R10, X10
 	VBROADCASTSD X10, Y10
 
-rows89:
+rows102:
 	CMPQ    DI, 16(AX)
-	JGE     done90
+	JGE     done103
 	MOVQ    $0x8000000000000000, R11
 	MOVQ    (SI)(DI*8), R10
 	CMPQ    R10, R11
-	JNE     known92
+	JNE     known105
 	VMOVAPD Y10, Y11
 	VMOVAPD Y10, Y12
 	XORQ    R10, R10
 
-turn93:
+turn106:
 	LEAQ      8(R10), R11
 	CMPQ      R11, CX
-	JGT       end94
+	JGT       end107
 	VCVTPS2PD (R9)(R10*4), Y13
 	VMULPD    Y3, Y13, Y13
 	VMAXPD    Y5, Y13, Y13
@@ -2836,12 +3048,12 @@ turn93:
 	VPCMPGTQ  Y13, Y12, Y14
 	VBLENDVPD Y14, Y13, Y12, Y12
 	MOVQ      R11, R10
-	JMP       turn93
+	JMP       turn106
 
-end94:
+end107:
 	LEAQ      4(R10), R11
 	CMPQ      R11, CX
-	JGT       end96
+	JGT       end109
 	VCVTPS2PD (R9)(R10*4), Y13
 	VMULPD    Y3, Y13, Y13
 	VMAXPD    Y5, Y13, Y13
@@ -2864,9 +3076,9 @@ end94:
 	VBLENDVPD Y14, Y13, Y11, Y11
 	MOVQ      R11, R10
 
-end96:
+end109:
 	CMPQ       R10, CX
-	JGE        whole97
+	JGE        whole110
 	VMASKMOVPS (R9)(R10*4), X2, X13
 	VCVTPS2PD  X13, Y13
 	VBLENDVPD  Y1, Y13, Y0, Y13
@@ -2890,7 +3102,7 @@ end96:
 	VPCMPGTQ   Y13, Y11, Y14
 	VBLENDVPD  Y14, Y13, Y11, Y11
 
-whole97:
+whole110:
 	VPCMPGTQ     Y12, Y11, Y13
 	VBLENDVPD    Y13, Y12, Y11, Y11
 	VEXTRACTI128 $0x01, Y11, X12
@@ -2903,7 +3115,7 @@ whole97:
 	VMOVQ        X12, R10
 	MOVQ         R10, (SI)(DI*8)
 
-known92:
+known105:
 	MOVLQSX    (DX)(DI*4), R11
 	VXORPD     X11, X11, X11
 	VCVTSS2SD  (R9)(R11*4), X11, X11
@@ -2916,22 +3128,22 @@ known92:
 	ADDQ       R12, R8
 	MOVQ       $0x0080000000000000, R10
 	CMPQ       R12, R10
-	JHI        bad91
+	JHI        bad104
 	CMPQ       R8, R10
-	JHI        bad91
+	JHI        bad104
 	TESTQ      R12, R12
-	JEQ        still98
+	JEQ        still111
 	MOVQ       raise+8(FP), R10
 	CMPQ       R10, $0x00
-	JEQ        still98
+	JEQ        still111
 	ADDQ       R12, (BX)(R11*8)
 
-still98:
+still111:
 	ADDQ 8(AX), R9
 	INCQ DI
-	JMP  rows89
+	JMP  rows102
 
-done90:
+done103:
 	MOVQ         R8, 152(AX)
 	VEXTRACTF128 $0x01, Y9, X0
 	VORPD        X0, X9, X9
@@ -2945,7 +3157,7 @@ done90:
 	VZEROUPPER
 	RET
 
-bad91:
+bad104:
 	MOVQ $+1, AX
 	MOVQ AX, ret+16(FP)
 	VZEROUPPER
@@ -3007,10 +3219,10 @@ TEXT ·closeFloat32AVX2(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn99:
+turn112:
 	LEAQ      4(DI), R8
 	CMPQ      R8, CX
-	JGT       end100
+	JGT       end113
 	VXORPD    Y10, Y10, Y10
 	VCVTPS2PD (BX)(DI*4), Y11
 	VMULPD    Y3, Y11, Y11
@@ -3035,31 +3247,31 @@ turn99:
 	XORL      $0x0f, R9
 	MOVQ      lost+24(FP), R10
 	CMPQ      R10, $0x00
-	JEQ       all101
+	JEQ       all114
 	VXORPD    Y11, Y11, Y11
 	VCMPPD    $0x04, Y11, Y10, Y10
 	VMOVMSKPD Y10, R10
 	ANDL      R10, R9
 
-all101:
+all114:
 	TESTL R9, R9
-	JEQ   none103
+	JEQ   none116
 
-lane102:
+lane115:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane102
+	JNE    lane115
 
-none103:
+none116:
 	MOVQ R8, DI
-	JMP  turn99
+	JMP  turn112
 
-end100:
+end113:
 	CMPQ       DI, CX
-	JGE        whole104
+	JGE        whole117
 	VXORPD     Y10, Y10, Y10
 	VMASKMOVPS (BX)(DI*4), X2, X2
 	VCVTPS2PD  X2, Y2
@@ -3086,26 +3298,26 @@ end100:
 	XORL       $0x0f, CX
 	MOVQ       lost+24(FP), DX
 	CMPQ       DX, $0x00
-	JEQ        all105
+	JEQ        all118
 	VXORPD     Y0, Y0, Y0
 	VCMPPD     $0x04, Y0, Y10, Y0
 	VMOVMSKPD  Y0, DX
 	ANDL       DX, CX
 
-all105:
+all118:
 	TESTL CX, CX
-	JEQ   none107
+	JEQ   none120
 
-lane106:
+lane119:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane106
+	JNE    lane119
 
-none107:
-whole104:
+none120:
+whole117:
 	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -3140,141 +3352,185 @@ TEXT ·nearestFloat32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         64(AX), R9
 	MOVQ         128(AX), R10
 	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VXORPD       Y6, Y6, Y6
 
-rows108:
+rows121:
 	CMPQ    DX, 16(AX)
-	JGE     done109
-	VMOVAPD Y0, Y4
-	VMOVAPD Y0, Y5
-	VMOVAPD Y0, Y6
+	JGE     done122
 	VMOVAPD Y0, Y7
+	VMOVAPD Y0, Y8
+	VMOVAPD Y0, Y9
+	VMOVAPD Y0, Y10
 	XORQ    R11, R11
 
-turn112:
+turn125:
 	LEAQ      16(R11), R12
 	CMPQ      R12, CX
-	JGT       end113
-	VCVTPS2PD (SI)(R11*4), Y8
-	VMINPD    Y8, Y4, Y4
-	VADDPD    Y8, Y3, Y3
-	VCVTPS2PD 16(SI)(R11*4), Y8
-	VMINPD    Y8, Y5, Y5
-	VADDPD    Y8, Y3, Y3
-	VCVTPS2PD 32(SI)(R11*4), Y8
-	VMINPD    Y8, Y6, Y6
-	VADDPD    Y8, Y3, Y3
-	VCVTPS2PD 48(SI)(R11*4), Y8
-	VMINPD    Y8, Y7, Y7
-	VADDPD    Y8, Y3, Y3
+	JGT       end126
+	VCVTPS2PD (SI)(R11*4), Y11
+	VMINPD    Y11, Y7, Y7
+	VADDPD    Y11, Y3, Y3
+	VCVTPS2PD 16(SI)(R11*4), Y11
+	VMINPD    Y11, Y8, Y8
+	VADDPD    Y11, Y4, Y4
+	VCVTPS2PD 32(SI)(R11*4), Y11
+	VMINPD    Y11, Y9, Y9
+	VADDPD    Y11, Y5, Y5
+	VCVTPS2PD 48(SI)(R11*4), Y11
+	VMINPD    Y11, Y10, Y10
+	VADDPD    Y11, Y6, Y6
 	MOVQ      R12, R11
-	JMP       turn112
+	JMP       turn125
 
-end113:
-turn114:
+end126:
+turn127:
 	LEAQ      4(R11), R12
 	CMPQ      R12, CX
-	JGT       end115
-	VCVTPS2PD (SI)(R11*4), Y8
-	VMINPD    Y8, Y4, Y4
-	VADDPD    Y8, Y3, Y3
+	JGT       end128
+	VCVTPS2PD (SI)(R11*4), Y11
+	VMINPD    Y11, Y7, Y7
+	VADDPD    Y11, Y3, Y3
 	MOVQ      R12, R11
-	JMP       turn114
+	JMP       turn127
 
-end115:
+end128:
 	CMPQ       R11, CX
-	JGE        whole116
-	VMASKMOVPS (SI)(R11*4), X2, X8
-	VCVTPS2PD  X8, Y8
-	VBLENDVPD  Y1, Y8, Y0, Y8
-	VMINPD     Y8, Y4, Y4
-	VADDPD     Y8, Y3, Y3
+	JGE        whole129
+	VMASKMOVPS (SI)(R11*4), X2, X11
+	VCVTPS2PD  X11, Y11
+	VBLENDVPD  Y1, Y11, Y0, Y11
+	VMINPD     Y11, Y7, Y7
+	VADDPD     Y11, Y3, Y3
 
-whole116:
-	VMINPD       Y6, Y4, Y4
-	VMINPD       Y7, Y5, Y5
-	VMINPD       Y5, Y4, Y4
-	VMOVAPD      Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VMINPD       X4, X5, X4
-	VUNPCKHPD    X4, X4, X5
-	VMINSD       X4, X5, X4
-	VUCOMISD     X4, X0
-	JLS          bad110
-	VMOVSD       X4, (R10)(DX*8)
-	VBROADCASTSD X4, Y4
+whole129:
+	VMINPD       Y9, Y7, Y7
+	VMINPD       Y10, Y8, Y8
+	VMINPD       Y8, Y7, Y7
+	VMOVAPD      Y7, Y7
+	VEXTRACTF128 $0x01, Y7, X8
+	VMINPD       X7, X8, X7
+	VUNPCKHPD    X7, X7, X8
+	VMINSD       X7, X8, X7
+	VUCOMISD     X7, X0
+	JLS          bad123
+	VMOVSD       X7, (R10)(DX*8)
+	VBROADCASTSD X7, Y7
 	XORQ         R11, R11
 
-turn118:
-	LEAQ      4(R11), R12
+turn131:
+	LEAQ      16(R11), R12
 	CMPQ      R12, CX
-	JGT       end119
-	VCVTPS2PD (SI)(R11*4), Y5
-	VCMPPD    $0x00, Y4, Y5, Y5
-	VMOVMSKPD Y5, R13
+	JGT       end132
+	VCVTPS2PD (SI)(R11*4), Y8
+	VCMPPD    $0x00, Y8, Y7, Y8
+	VMOVMSKPD Y8, R13
+	VCVTPS2PD 16(SI)(R11*4), Y8
+	VCMPPD    $0x00, Y8, Y7, Y8
+	VMOVMSKPD Y8, R14
+	SHLL      $0x04, R14
+	ORL       R14, R13
+	VCVTPS2PD 32(SI)(R11*4), Y8
+	VCMPPD    $0x00, Y8, Y7, Y8
+	VMOVMSKPD Y8, R14
+	SHLL      $0x08, R14
+	ORL       R14, R13
+	VCVTPS2PD 48(SI)(R11*4), Y8
+	VCMPPD    $0x00, Y8, Y7, Y8
+	VMOVMSKPD Y8, R14
+	SHLL      $0x0c, R14
+	ORL       R14, R13
 	TESTL     R13, R13
-	JEQ       none121
+	JEQ       none134
 
-lane120:
+lane133:
 	TZCNTL R13, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found117
+	JMP    found130
 	BLSRL R13, R13
-	JNE   lane120
+	JNE   lane133
 
-none121:
+none134:
 	MOVQ R12, R11
-	JMP  turn118
+	JMP  turn131
 
-end119:
+end132:
+turn135:
+	LEAQ      4(R11), R12
+	CMPQ      R12, CX
+	JGT       end136
+	VCVTPS2PD (SI)(R11*4), Y8
+	VCMPPD    $0x00, Y8, Y7, Y8
+	VMOVMSKPD Y8, R13
+	TESTL     R13, R13
+	JEQ       none138
+
+lane137:
+	TZCNTL R13, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found130
+	BLSRL R13, R13
+	JNE   lane137
+
+none138:
+	MOVQ R12, R11
+	JMP  turn135
+
+end136:
 	CMPQ       R11, CX
-	JGE        whole122
-	VMASKMOVPS (SI)(R11*4), X2, X5
-	VCVTPS2PD  X5, Y5
-	VBLENDVPD  Y1, Y5, Y0, Y5
-	VCMPPD     $0x00, Y4, Y5, Y4
-	VMOVMSKPD  Y4, R12
+	JGE        whole139
+	VMASKMOVPS (SI)(R11*4), X2, X8
+	VCVTPS2PD  X8, Y8
+	VBLENDVPD  Y1, Y8, Y0, Y8
+	VCMPPD     $0x00, Y8, Y7, Y7
+	VMOVMSKPD  Y7, R12
 	TESTL      R12, R12
-	JEQ        none124
+	JEQ        none141
 
-lane123:
+lane140:
 	TZCNTL R12, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found117
+	JMP    found130
 	BLSRL R12, R12
-	JNE   lane123
+	JNE   lane140
 
-none124:
-whole122:
-	JMP bad110
+none141:
+whole139:
+	JMP bad123
 
-found117:
+found130:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken125
+	JGE  taken142
 	MOVL R11, (R8)(DX*4)
 	MOVL DX, (R9)(R11*4)
-	JMP  next111
+	JMP  next124
 
-taken125:
+taken142:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
-next111:
+next124:
 	ADDQ 8(AX), SI
 	INCQ DX
-	JMP  rows108
+	JMP  rows121
 
-done109:
+done122:
+	VADDPD    Y4, Y3, Y3
+	VADDPD    Y6, Y5, Y5
+	VADDPD    Y5, Y3, Y3
 	VCMPPD    $0x03, Y3, Y3, Y0
 	VMOVMSKPD Y0, AX
 	TESTL     AX, AX
-	JNE       bad110
+	JNE       bad123
 	MOVQ      BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad110:
+bad123:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -3315,18 +3571,18 @@ TEXT ·belowFloat32AVX2(SB), NOSPLIT, $0-48
 	XORQ         DX, DX
 	XORQ         R8, R8
 
-turn126:
+turn143:
 	LEAQ      16(R8), R9
 	CMPQ      R9, CX
-	JGT       end127
+	JGT       end144
 	VCVTPS2PD (BX)(R8*4), Y4
 	VSUBPD    (AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none129
+	JEQ       none146
 
-lane128:
+lane145:
 	TZCNTL    R10, R11
 	LEAQ      (R11)(R8*1), R11
 	MOVL      R11, (SI)(DX*4)
@@ -3335,17 +3591,17 @@ lane128:
 	VMOVSD    X4, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     R10, R10
-	JNE       lane128
+	JNE       lane145
 
-none129:
+none146:
 	VCVTPS2PD 16(BX)(R8*4), Y4
 	VSUBPD    32(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none131
+	JEQ       none148
 
-lane130:
+lane147:
 	TZCNTL    R10, R11
 	LEAQ      4(R11)(R8*1), R11
 	MOVL      R11, (SI)(DX*4)
@@ -3354,17 +3610,17 @@ lane130:
 	VMOVSD    X4, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     R10, R10
-	JNE       lane130
+	JNE       lane147
 
-none131:
+none148:
 	VCVTPS2PD 32(BX)(R8*4), Y4
 	VSUBPD    64(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none133
+	JEQ       none150
 
-lane132:
+lane149:
 	TZCNTL    R10, R11
 	LEAQ      8(R11)(R8*1), R11
 	MOVL      R11, (SI)(DX*4)
@@ -3373,17 +3629,17 @@ lane132:
 	VMOVSD    X4, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     R10, R10
-	JNE       lane132
+	JNE       lane149
 
-none133:
+none150:
 	VCVTPS2PD 48(BX)(R8*4), Y4
 	VSUBPD    96(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none135
+	JEQ       none152
 
-lane134:
+lane151:
 	TZCNTL    R10, R11
 	LEAQ      12(R11)(R8*1), R11
 	MOVL      R11, (SI)(DX*4)
@@ -3392,25 +3648,25 @@ lane134:
 	VMOVSD    X4, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     R10, R10
-	JNE       lane134
+	JNE       lane151
 
-none135:
+none152:
 	MOVQ R9, R8
-	JMP  turn126
+	JMP  turn143
 
-end127:
-turn136:
+end144:
+turn153:
 	LEAQ      4(R8), R9
 	CMPQ      R9, CX
-	JGT       end137
+	JGT       end154
 	VCVTPS2PD (BX)(R8*4), Y4
 	VSUBPD    (AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none139
+	JEQ       none156
 
-lane138:
+lane155:
 	TZCNTL    R10, R11
 	LEAQ      (R11)(R8*1), R11
 	MOVL      R11, (SI)(DX*4)
@@ -3419,15 +3675,15 @@ lane138:
 	VMOVSD    X4, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     R10, R10
-	JNE       lane138
+	JNE       lane155
 
-none139:
+none156:
 	MOVQ R9, R8
-	JMP  turn136
+	JMP  turn153
 
-end137:
+end154:
 	CMPQ       R8, CX
-	JGE        whole140
+	JGE        whole157
 	VMASKMOVPS (BX)(R8*4), X2, X2
 	VCVTPS2PD  X2, Y2
 	VBLENDVPD  Y1, Y2, Y0, Y2
@@ -3435,9 +3691,9 @@ end137:
 	VCMPPD     $0x19, Y3, Y2, Y0
 	VMOVMSKPD  Y0, AX
 	TESTL      AX, AX
-	JEQ        none142
+	JEQ        none159
 
-lane141:
+lane158:
 	TZCNTL    AX, CX
 	LEAQ      (CX)(R8*1), CX
 	MOVL      CX, (SI)(DX*4)
@@ -3446,10 +3702,10 @@ lane141:
 	VMOVSD    X0, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     AX, AX
-	JNE       lane141
+	JNE       lane158
 
-none142:
-whole140:
+none159:
+whole157:
 	MOVQ DX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -3467,9 +3723,9 @@ TEXT ·turnFloat32AVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTQ X0, Y0
 	XORQ         DI, DI
 
-turn143:
+turn160:
 	CMPQ       DI, DX
-	JGE        done144
+	JGE        done161
 	MOVQ       AX, R8
 	VCVTPS2PD  (R8)(DI*4), Y1
 	VXORPD     Y0, Y1, Y1
@@ -3499,9 +3755,9 @@ turn143:
 	VMOVUPD    Y1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x04, DI
-	JMP        turn143
+	JMP        turn160
 
-done144:
+done161:
 	VZEROUPPER
 	RET
 
@@ -3522,9 +3778,9 @@ TEXT ·spanFloat32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Y3
 	XORQ         SI, SI
 
-turn145:
+turn162:
 	CMPQ      SI, DX
-	JGE       done146
+	JGE       done163
 	VCVTPS2PD (CX)(SI*4), Y4
 	VANDNPD   Y4, Y1, Y5
 	VCMPPD    $0x11, Y0, Y5, Y6
@@ -3536,9 +3792,9 @@ turn145:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x04, SI
-	JMP       turn145
+	JMP       turn162
 
-done146:
+done163:
 	VMOVAPD      Y2, Y0
 	VEXTRACTF128 $0x01, Y0, X2
 	VMINPD       X0, X2, X0
@@ -3569,9 +3825,9 @@ TEXT ·cutFloat32AVX2(SB), NOSPLIT, $0-32
 	VXORPD       Y1, Y1, Y1
 	XORQ         BX, BX
 
-turn147:
+turn164:
 	CMPQ      BX, DX
-	JGE       done148
+	JGE       done165
 	VCVTPS2PD (CX)(BX*4), Y2
 	VMULPD    Y0, Y2, Y2
 	VROUNDPD  $0x08, Y2, Y3
@@ -3581,9 +3837,9 @@ turn147:
 	POPCNTL   SI, SI
 	ADDQ      SI, AX
 	ADDQ      $0x04, BX
-	JMP       turn147
+	JMP       turn164
 
-done148:
+done165:
 	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -4266,35 +4522,34 @@ search63:
 	VBROADCASTSD X3, Y4
 	MOVQ         64(AX), R9
 	MOVQ         $-1, BX
+	CMPQ         CX, $+160
+	JLT          few66
 	XORQ         R10, R10
 
-turn66:
-	LEAQ      8(R10), R11
+turn68:
+	LEAQ      16(R10), R11
 	CMPQ      R11, CX
-	JGT       end67
+	JGT       end69
 	VCMPPD    $0x00, (SI)(R10*8), Y4, Y5
 	VMOVMSKPD Y5, R12
-	TESTL     R12, R12
-	JEQ       none69
-
-lane68:
-	TZCNTL R12, R13
-	LEAQ   (R13)(R10*1), R13
-	MOVQ   R13, BX
-	CMPL   (R9)(R13*4), $0x00
-	JLT    end64
-	BLSRL  R12, R12
-	JNE    lane68
-
-none69:
 	VCMPPD    $0x00, 32(SI)(R10*8), Y4, Y5
-	VMOVMSKPD Y5, R12
+	VMOVMSKPD Y5, R13
+	SHLL      $0x04, R13
+	ORL       R13, R12
+	VCMPPD    $0x00, 64(SI)(R10*8), Y4, Y5
+	VMOVMSKPD Y5, R13
+	SHLL      $0x08, R13
+	ORL       R13, R12
+	VCMPPD    $0x00, 96(SI)(R10*8), Y4, Y5
+	VMOVMSKPD Y5, R13
+	SHLL      $0x0c, R13
+	ORL       R13, R12
 	TESTL     R12, R12
 	JEQ       none71
 
 lane70:
 	TZCNTL R12, R13
-	LEAQ   4(R13)(R10*1), R13
+	LEAQ   (R13)(R10*1), R13
 	MOVQ   R13, BX
 	CMPL   (R9)(R13*4), $0x00
 	JLT    end64
@@ -4303,9 +4558,10 @@ lane70:
 
 none71:
 	MOVQ R11, R10
-	JMP  turn66
+	JMP  turn68
 
-end67:
+end69:
+turn72:
 	LEAQ      4(R10), R11
 	CMPQ      R11, CX
 	JGT       end73
@@ -4325,6 +4581,7 @@ lane74:
 
 none75:
 	MOVQ R11, R10
+	JMP  turn72
 
 end73:
 	CMPQ      R10, CX
@@ -4345,6 +4602,89 @@ lane77:
 
 none78:
 whole76:
+	JMP searched67
+
+few66:
+	XORQ R10, R10
+
+turn79:
+	LEAQ      8(R10), R11
+	CMPQ      R11, CX
+	JGT       end80
+	VCMPPD    $0x00, (SI)(R10*8), Y4, Y5
+	VMOVMSKPD Y5, R12
+	TESTL     R12, R12
+	JEQ       none82
+
+lane81:
+	TZCNTL R12, R13
+	LEAQ   (R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane81
+
+none82:
+	VCMPPD    $0x00, 32(SI)(R10*8), Y4, Y5
+	VMOVMSKPD Y5, R12
+	TESTL     R12, R12
+	JEQ       none84
+
+lane83:
+	TZCNTL R12, R13
+	LEAQ   4(R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane83
+
+none84:
+	MOVQ R11, R10
+	JMP  turn79
+
+end80:
+	LEAQ      4(R10), R11
+	CMPQ      R11, CX
+	JGT       end86
+	VCMPPD    $0x00, (SI)(R10*8), Y4, Y5
+	VMOVMSKPD Y5, R12
+	TESTL     R12, R12
+	JEQ       none88
+
+lane87:
+	TZCNTL R12, R13
+	LEAQ   (R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane87
+
+none88:
+	MOVQ R11, R10
+
+end86:
+	CMPQ      R10, CX
+	JGE       whole89
+	VCMPPD    $0x00, (SI)(R10*8), Y4, Y4
+	VMOVMSKPD Y4, R11
+	TESTL     R11, R11
+	JEQ       none91
+
+lane90:
+	TZCNTL R11, R12
+	LEAQ   (R12)(R10*1), R12
+	MOVQ   R12, BX
+	CMPL   (R9)(R12*4), $0x00
+	JLT    end64
+	BLSRL  R11, R11
+	JNE    lane90
+
+none91:
+whole89:
+searched67:
 	CMPQ         BX, $0x00
 	JLT          bad65
 	MOVQ         104(AX), R10
@@ -4399,10 +4739,10 @@ whole76:
 	VMOVAPD      Y0, Y4
 	XORQ         BX, BX
 
-turn79:
+turn92:
 	LEAQ       8(BX), R9
 	CMPQ       R9, CX
-	JGT        end80
+	JGT        end93
 	VCVTDQ2PD  (R10)(BX*4), Y7
 	VSUBPD     (DI)(BX*8), Y7, Y7
 	VSUBPD     Y5, Y7, Y7
@@ -4422,12 +4762,12 @@ turn79:
 	VPMASKMOVQ Y6, Y9, 32(R8)(BX*8)
 	VMINPD     Y8, Y4, Y4
 	MOVQ       R9, BX
-	JMP        turn79
+	JMP        turn92
 
-end80:
+end93:
 	LEAQ       4(BX), R9
 	CMPQ       R9, CX
-	JGT        end82
+	JGT        end95
 	VCVTDQ2PD  (R10)(BX*4), Y7
 	VSUBPD     (DI)(BX*8), Y7, Y7
 	VSUBPD     Y5, Y7, Y7
@@ -4439,9 +4779,9 @@ end80:
 	VMINPD     Y8, Y3, Y3
 	MOVQ       R9, BX
 
-end82:
+end95:
 	CMPQ       BX, CX
-	JGE        whole83
+	JGE        whole96
 	VPMASKMOVD (R10)(BX*4), X2, X7
 	VCVTDQ2PD  X7, Y7
 	VBLENDVPD  Y1, Y7, Y0, Y7
@@ -4454,7 +4794,7 @@ end82:
 	VPMASKMOVQ Y6, Y8, (R8)(BX*8)
 	VMINPD     Y5, Y3, Y3
 
-whole83:
+whole96:
 	JMP search63
 
 end64:
@@ -4463,22 +4803,22 @@ end64:
 	MOVQ 104(AX), SI
 	MOVQ 112(AX), DI
 
-lower84:
+lower97:
 	SUBQ    $0x01, DX
-	JLT     lower85
+	JLT     lower98
 	MOVLQSX (SI)(DX*4), R8
 	VMOVSD  (DI)(DX*8), X0
 	VSUBSD  X3, X0, X0
 	VADDSD  (CX)(R8*8), X0, X0
 	VMOVSD  X0, (CX)(R8*8)
-	JMP     lower84
+	JMP     lower97
 
-lower85:
+lower98:
 	MOVQ 56(AX), CX
 	MOVQ 64(AX), DX
 	MOVQ 96(AX), AX
 
-walk86:
+walk99:
 	MOVQ    (AX)(BX*8), SI
 	MOVLQSX (CX)(SI*4), DI
 	MOVL    BX, (CX)(SI*4)
@@ -4486,7 +4826,7 @@ walk86:
 	MOVQ    DI, BX
 	MOVQ    root+8(FP), DI
 	CMPQ    SI, DI
-	JNE     walk86
+	JNE     walk99
 	MOVQ    $+0, AX
 	MOVQ    AX, ret+16(FP)
 	VZEROUPPER
@@ -4544,10 +4884,10 @@ TEXT ·checkInt32AVX2(SB), NOSPLIT, $0-24
 	ANDQ         $-4, SI
 	MOVQ         raise+8(FP), DI
 	TESTQ        DI, DI
-	JNE          raises88
+	JNE          raises101
 	XORQ         DI, DI
 
-prices87:
+prices100:
 	VMOVUPD (DX)(DI*8), Y9
 	VMULPD  Y2, Y9, Y9
 	VMAXPD  Y4, Y9, Y9
@@ -4565,9 +4905,9 @@ prices87:
 	VMOVUPD Y9, (BX)(DI*8)
 	ADDQ    $0x04, DI
 	CMPQ    DI, SI
-	JLT     prices87
+	JLT     prices100
 
-raises88:
+raises101:
 	MOVQ         56(AX), DX
 	MOVQ         128(AX), SI
 	XORQ         DI, DI
@@ -4577,21 +4917,21 @@ raises88:
 	VMOVQ        R10, X2
 	VBROADCASTSD X2, Y2
 
-rows89:
+rows102:
 	CMPQ    DI, 16(AX)
-	JGE     done90
+	JGE     done103
 	MOVQ    $0x8000000000000000, R11
 	MOVQ    (SI)(DI*8), R10
 	CMPQ    R10, R11
-	JNE     known92
+	JNE     known105
 	VMOVAPD Y2, Y3
 	VMOVAPD Y2, Y4
 	XORQ    R10, R10
 
-turn93:
+turn106:
 	LEAQ      8(R10), R11
 	CMPQ      R11, CX
-	JGT       end94
+	JGT       end107
 	VPMOVSXDQ (R9)(R10*4), Y5
 	VPSUBQ    (BX)(R10*8), Y5, Y5
 	VPCMPGTQ  Y5, Y3, Y6
@@ -4601,21 +4941,21 @@ turn93:
 	VPCMPGTQ  Y5, Y4, Y6
 	VBLENDVPD Y6, Y5, Y4, Y4
 	MOVQ      R11, R10
-	JMP       turn93
+	JMP       turn106
 
-end94:
+end107:
 	LEAQ      4(R10), R11
 	CMPQ      R11, CX
-	JGT       end96
+	JGT       end109
 	VPMOVSXDQ (R9)(R10*4), Y5
 	VPSUBQ    (BX)(R10*8), Y5, Y5
 	VPCMPGTQ  Y5, Y3, Y6
 	VBLENDVPD Y6, Y5, Y3, Y3
 	MOVQ      R11, R10
 
-end96:
+end109:
 	CMPQ       R10, CX
-	JGE        whole97
+	JGE        whole110
 	VPMASKMOVD (R9)(R10*4), X1, X5
 	VPMOVSXDQ  X5, Y5
 	VBLENDVPD  Y0, Y5, Y2, Y5
@@ -4623,7 +4963,7 @@ end96:
 	VPCMPGTQ   Y5, Y3, Y6
 	VBLENDVPD  Y6, Y5, Y3, Y3
 
-whole97:
+whole110:
 	VPCMPGTQ     Y4, Y3, Y5
 	VBLENDVPD    Y5, Y4, Y3, Y3
 	VEXTRACTI128 $0x01, Y3, X4
@@ -4636,7 +4976,7 @@ whole97:
 	VMOVQ        X4, R10
 	MOVQ         R10, (SI)(DI*8)
 
-known92:
+known105:
 	MOVLQSX (DX)(DI*4), R11
 	MOVLQSX (R9)(R11*4), R12
 	SUBQ    (BX)(R11*8), R12
@@ -4644,22 +4984,22 @@ known92:
 	ADDQ    R12, R8
 	MOVQ    $0x0080000000000000, R10
 	CMPQ    R12, R10
-	JHI     bad91
+	JHI     bad104
 	CMPQ    R8, R10
-	JHI     bad91
+	JHI     bad104
 	TESTQ   R12, R12
-	JEQ     still98
+	JEQ     still111
 	MOVQ    raise+8(FP), R10
 	CMPQ    R10, $0x00
-	JEQ     still98
+	JEQ     still111
 	ADDQ    R12, (BX)(R11*8)
 
-still98:
+still111:
 	ADDQ 8(AX), R9
 	INCQ DI
-	JMP  rows89
+	JMP  rows102
 
-done90:
+done103:
 	MOVQ         R8, 152(AX)
 	VEXTRACTF128 $0x01, Y8, X0
 	VORPD        X0, X8, X8
@@ -4673,7 +5013,7 @@ done90:
 	VZEROUPPER
 	RET
 
-bad91:
+bad104:
 	MOVQ $+1, AX
 	MOVQ AX, ret+16(FP)
 	VZEROUPPER
@@ -4735,10 +5075,10 @@ TEXT ·closeInt32AVX2(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn99:
+turn112:
 	LEAQ      4(DI), R8
 	CMPQ      R8, CX
-	JGT       end100
+	JGT       end113
 	VXORPD    Y4, Y4, Y4
 	VPMOVSXDQ (BX)(DI*4), Y5
 	VPSUBQ    (DX)(DI*8), Y5, Y5
@@ -4747,31 +5087,31 @@ turn99:
 	XORL      $0x0f, R9
 	MOVQ      lost+24(FP), R10
 	CMPQ      R10, $0x00
-	JEQ       all101
+	JEQ       all114
 	VXORPD    Y5, Y5, Y5
 	VCMPPD    $0x04, Y5, Y4, Y4
 	VMOVMSKPD Y4, R10
 	ANDL      R10, R9
 
-all101:
+all114:
 	TESTL R9, R9
-	JEQ   none103
+	JEQ   none116
 
-lane102:
+lane115:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane102
+	JNE    lane115
 
-none103:
+none116:
 	MOVQ R8, DI
-	JMP  turn99
+	JMP  turn112
 
-end100:
+end113:
 	CMPQ       DI, CX
-	JGE        whole104
+	JGE        whole117
 	VXORPD     Y4, Y4, Y4
 	VPMASKMOVD (BX)(DI*4), X1, X1
 	VPMOVSXDQ  X1, Y1
@@ -4782,26 +5122,26 @@ end100:
 	XORL       $0x0f, CX
 	MOVQ       lost+24(FP), DX
 	CMPQ       DX, $0x00
-	JEQ        all105
+	JEQ        all118
 	VXORPD     Y0, Y0, Y0
 	VCMPPD     $0x04, Y0, Y4, Y0
 	VMOVMSKPD  Y0, DX
 	ANDL       DX, CX
 
-all105:
+all118:
 	TESTL CX, CX
-	JEQ   none107
+	JEQ   none120
 
-lane106:
+lane119:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane106
+	JNE    lane119
 
-none107:
-whole104:
+none120:
+whole117:
 	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -4836,135 +5176,179 @@ TEXT ·nearestInt32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         64(AX), R9
 	MOVQ         128(AX), R10
 	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VXORPD       Y6, Y6, Y6
 
-rows108:
+rows121:
 	CMPQ    DX, 16(AX)
-	JGE     done109
-	VMOVAPD Y0, Y4
-	VMOVAPD Y0, Y5
-	VMOVAPD Y0, Y6
+	JGE     done122
 	VMOVAPD Y0, Y7
+	VMOVAPD Y0, Y8
+	VMOVAPD Y0, Y9
+	VMOVAPD Y0, Y10
 	XORQ    R11, R11
 
-turn112:
+turn125:
 	LEAQ      16(R11), R12
 	CMPQ      R12, CX
-	JGT       end113
-	VCVTDQ2PD (SI)(R11*4), Y8
-	VMINPD    Y8, Y4, Y4
-	VCVTDQ2PD 16(SI)(R11*4), Y8
-	VMINPD    Y8, Y5, Y5
-	VCVTDQ2PD 32(SI)(R11*4), Y8
-	VMINPD    Y8, Y6, Y6
-	VCVTDQ2PD 48(SI)(R11*4), Y8
-	VMINPD    Y8, Y7, Y7
+	JGT       end126
+	VCVTDQ2PD (SI)(R11*4), Y11
+	VMINPD    Y11, Y7, Y7
+	VCVTDQ2PD 16(SI)(R11*4), Y11
+	VMINPD    Y11, Y8, Y8
+	VCVTDQ2PD 32(SI)(R11*4), Y11
+	VMINPD    Y11, Y9, Y9
+	VCVTDQ2PD 48(SI)(R11*4), Y11
+	VMINPD    Y11, Y10, Y10
 	MOVQ      R12, R11
-	JMP       turn112
+	JMP       turn125
 
-end113:
-turn114:
+end126:
+turn127:
 	LEAQ      4(R11), R12
 	CMPQ      R12, CX
-	JGT       end115
-	VCVTDQ2PD (SI)(R11*4), Y8
-	VMINPD    Y8, Y4, Y4
+	JGT       end128
+	VCVTDQ2PD (SI)(R11*4), Y11
+	VMINPD    Y11, Y7, Y7
 	MOVQ      R12, R11
-	JMP       turn114
+	JMP       turn127
 
-end115:
+end128:
 	CMPQ       R11, CX
-	JGE        whole116
-	VPMASKMOVD (SI)(R11*4), X2, X8
-	VCVTDQ2PD  X8, Y8
-	VBLENDVPD  Y1, Y8, Y0, Y8
-	VMINPD     Y8, Y4, Y4
+	JGE        whole129
+	VPMASKMOVD (SI)(R11*4), X2, X11
+	VCVTDQ2PD  X11, Y11
+	VBLENDVPD  Y1, Y11, Y0, Y11
+	VMINPD     Y11, Y7, Y7
 
-whole116:
-	VMINPD       Y6, Y4, Y4
-	VMINPD       Y7, Y5, Y5
-	VMINPD       Y5, Y4, Y4
-	VMOVAPD      Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VMINPD       X4, X5, X4
-	VUNPCKHPD    X4, X4, X5
-	VMINSD       X4, X5, X4
-	VUCOMISD     X4, X0
-	JLS          bad110
-	VMOVSD       X4, (R10)(DX*8)
-	VBROADCASTSD X4, Y4
+whole129:
+	VMINPD       Y9, Y7, Y7
+	VMINPD       Y10, Y8, Y8
+	VMINPD       Y8, Y7, Y7
+	VMOVAPD      Y7, Y7
+	VEXTRACTF128 $0x01, Y7, X8
+	VMINPD       X7, X8, X7
+	VUNPCKHPD    X7, X7, X8
+	VMINSD       X7, X8, X7
+	VUCOMISD     X7, X0
+	JLS          bad123
+	VMOVSD       X7, (R10)(DX*8)
+	VBROADCASTSD X7, Y7
 	XORQ         R11, R11
 
-turn118:
-	LEAQ      4(R11), R12
+turn131:
+	LEAQ      16(R11), R12
 	CMPQ      R12, CX
-	JGT       end119
-	VCVTDQ2PD (SI)(R11*4), Y5
-	VCMPPD    $0x00, Y4, Y5, Y5
-	VMOVMSKPD Y5, R13
+	JGT       end132
+	VCVTDQ2PD (SI)(R11*4), Y8
+	VCMPPD    $0x00, Y8, Y7, Y8
+	VMOVMSKPD Y8, R13
+	VCVTDQ2PD 16(SI)(R11*4), Y8
+	VCMPPD    $0x00, Y8, Y7, Y8
+	VMOVMSKPD Y8, R14
+	SHLL      $0x04, R14
+	ORL       R14, R13
+	VCVTDQ2PD 32(SI)(R11*4), Y8
+	VCMPPD    $0x00, Y8, Y7, Y8
+	VMOVMSKPD Y8, R14
+	SHLL      $0x08, R14
+	ORL       R14, R13
+	VCVTDQ2PD 48(SI)(R11*4), Y8
+	VCMPPD    $0x00, Y8, Y7, Y8
+	VMOVMSKPD Y8, R14
+	SHLL      $0x0c, R14
+	ORL       R14, R13
 	TESTL     R13, R13
-	JEQ       none121
+	JEQ       none134
 
-lane120:
+lane133:
 	TZCNTL R13, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found117
+	JMP    found130
 	BLSRL R13, R13
-	JNE   lane120
+	JNE   lane133
 
-none121:
+none134:
 	MOVQ R12, R11
-	JMP  turn118
+	JMP  turn131
 
-end119:
+end132:
+turn135:
+	LEAQ      4(R11), R12
+	CMPQ      R12, CX
+	JGT       end136
+	VCVTDQ2PD (SI)(R11*4), Y8
+	VCMPPD    $0x00, Y8, Y7, Y8
+	VMOVMSKPD Y8, R13
+	TESTL     R13, R13
+	JEQ       none138
+
+lane137:
+	TZCNTL R13, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found130
+	BLSRL R13, R13
+	JNE   lane137
+
+none138:
+	MOVQ R12, R11
+	JMP  turn135
+
+end136:
 	CMPQ       R11, CX
-	JGE        whole122
-	VPMASKMOVD (SI)(R11*4), X2, X5
-	VCVTDQ2PD  X5, Y5
-	VBLENDVPD  Y1, Y5, Y0, Y5
-	VCMPPD     $0x00, Y4, Y5, Y4
-	VMOVMSKPD  Y4, R12
+	JGE        whole139
+	VPMASKMOVD (SI)(R11*4), X2, X8
+	VCVTDQ2PD  X8, Y8
+	VBLENDVPD  Y1, Y8, Y0, Y8
+	VCMPPD     $0x00, Y8, Y7, Y7
+	VMOVMSKPD  Y7, R12
 	TESTL      R12, R12
-	JEQ        none124
+	JEQ        none141
 
-lane123:
+lane140:
 	TZCNTL R12, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found117
+	JMP    found130
 	BLSRL R12, R12
-	JNE   lane123
+	JNE   lane140
 
-none124:
-whole122:
-	JMP bad110
+none141:
+whole139:
+	JMP bad123
 
-found117:
+found130:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken125
+	JGE  taken142
 	MOVL R11, (R8)(DX*4)
 	MOVL DX, (R9)(R11*4)
-	JMP  next111
+	JMP  next124
 
-taken125:
+taken142:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
-next111:
+next124:
 	ADDQ 8(AX), SI
 	INCQ DX
-	JMP  rows108
+	JMP  rows121
 
-done109:
+done122:
+	VADDPD    Y4, Y3, Y3
+	VADDPD    Y6, Y5, Y5
+	VADDPD    Y5, Y3, Y3
 	VCMPPD    $0x03, Y3, Y3, Y0
 	VMOVMSKPD Y0, AX
 	TESTL     AX, AX
-	JNE       bad110
+	JNE       bad123
 	MOVQ      BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad110:
+bad123:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -5005,18 +5389,18 @@ TEXT ·belowInt32AVX2(SB), NOSPLIT, $0-48
 	XORQ         DX, DX
 	XORQ         R8, R8
 
-turn126:
+turn143:
 	LEAQ      16(R8), R9
 	CMPQ      R9, CX
-	JGT       end127
+	JGT       end144
 	VCVTDQ2PD (BX)(R8*4), Y4
 	VSUBPD    (AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none129
+	JEQ       none146
 
-lane128:
+lane145:
 	TZCNTL     R10, R11
 	LEAQ       (R11)(R8*1), R11
 	MOVL       R11, (SI)(DX*4)
@@ -5025,17 +5409,17 @@ lane128:
 	VMOVSD     X4, (DI)(DX*8)
 	INCQ       DX
 	BLSRL      R10, R10
-	JNE        lane128
+	JNE        lane145
 
-none129:
+none146:
 	VCVTDQ2PD 16(BX)(R8*4), Y4
 	VSUBPD    32(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none131
+	JEQ       none148
 
-lane130:
+lane147:
 	TZCNTL     R10, R11
 	LEAQ       4(R11)(R8*1), R11
 	MOVL       R11, (SI)(DX*4)
@@ -5044,17 +5428,17 @@ lane130:
 	VMOVSD     X4, (DI)(DX*8)
 	INCQ       DX
 	BLSRL      R10, R10
-	JNE        lane130
+	JNE        lane147
 
-none131:
+none148:
 	VCVTDQ2PD 32(BX)(R8*4), Y4
 	VSUBPD    64(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none133
+	JEQ       none150
 
-lane132:
+lane149:
 	TZCNTL     R10, R11
 	LEAQ       8(R11)(R8*1), R11
 	MOVL       R11, (SI)(DX*4)
@@ -5063,17 +5447,17 @@ lane132:
 	VMOVSD     X4, (DI)(DX*8)
 	INCQ       DX
 	BLSRL      R10, R10
-	JNE        lane132
+	JNE        lane149
 
-none133:
+none150:
 	VCVTDQ2PD 48(BX)(R8*4), Y4
 	VSUBPD    96(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none135
+	JEQ       none152
 
-lane134:
+lane151:
 	TZCNTL     R10, R11
 	LEAQ       12(R11)(R8*1), R11
 	MOVL       R11, (SI)(DX*4)
@@ -5082,25 +5466,25 @@ lane134:
 	VMOVSD     X4, (DI)(DX*8)
 	INCQ       DX
 	BLSRL      R10, R10
-	JNE        lane134
+	JNE        lane151
 
-none135:
+none152:
 	MOVQ R9, R8
-	JMP  turn126
+	JMP  turn143
 
-end127:
-turn136:
+end144:
+turn153:
 	LEAQ      4(R8), R9
 	CMPQ      R9, CX
-	JGT       end137
+	JGT       end154
 	VCVTDQ2PD (BX)(R8*4), Y4
 	VSUBPD    (AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none139
+	JEQ       none156
 
-lane138:
+lane155:
 	TZCNTL     R10, R11
 	LEAQ       (R11)(R8*1), R11
 	MOVL       R11, (SI)(DX*4)
@@ -5109,15 +5493,15 @@ lane138:
 	VMOVSD     X4, (DI)(DX*8)
 	INCQ       DX
 	BLSRL      R10, R10
-	JNE        lane138
+	JNE        lane155
 
-none139:
+none156:
 	MOVQ R9, R8
-	JMP  turn136
+	JMP  turn153
 
-end137:
+end154:
 	CMPQ       R8, CX
-	JGE        whole140
+	JGE        whole157
 	VPMASKMOVD (BX)(R8*4), X2, X2
 	VCVTDQ2PD  X2, Y2
 	VBLENDVPD  Y1, Y2, Y0, Y2
@@ -5125,9 +5509,9 @@ end137:
 	VCMPPD     $0x19, Y3, Y2, Y0
 	VMOVMSKPD  Y0, AX
 	TESTL      AX, AX
-	JEQ        none142
+	JEQ        none159
 
-lane141:
+lane158:
 	TZCNTL     AX, CX
 	LEAQ       (CX)(R8*1), CX
 	MOVL       CX, (SI)(DX*4)
@@ -5136,10 +5520,10 @@ lane141:
 	VMOVSD     X0, (DI)(DX*8)
 	INCQ       DX
 	BLSRL      AX, AX
-	JNE        lane141
+	JNE        lane158
 
-none142:
-whole140:
+none159:
+whole157:
 	MOVQ DX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -5163,9 +5547,9 @@ TEXT ·turnInt32AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSD X2, Y2
 	XORQ         DI, DI
 
-turn143:
+turn160:
 	CMPQ       DI, DX
-	JGE        done144
+	JGE        done161
 	MOVQ       AX, R8
 	VCVTDQ2PD  (R8)(DI*4), Y3
 	VCMPPD     $0x00, Y2, Y3, Y4
@@ -5203,9 +5587,9 @@ turn143:
 	VMOVUPD    Y3, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x04, DI
-	JMP        turn143
+	JMP        turn160
 
-done144:
+done161:
 	VZEROUPPER
 	RET
 
@@ -5229,9 +5613,9 @@ TEXT ·spanInt32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Y3
 	XORQ         SI, SI
 
-turn145:
+turn162:
 	CMPQ      SI, DX
-	JGE       done146
+	JGE       done163
 	VCVTDQ2PD (CX)(SI*4), Y4
 	VMOVAPD   Y4, Y5
 	VCMPPD    $0x11, Y1, Y5, Y6
@@ -5243,9 +5627,9 @@ turn145:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x04, SI
-	JMP       turn145
+	JMP       turn162
 
-done146:
+done163:
 	VMOVAPD      Y2, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VMINPD       X1, X2, X1
@@ -5275,27 +5659,27 @@ TEXT ·mostAVX2(SB), NOSPLIT, $0-24
 	VPBROADCASTD (AX), Y3
 	XORQ         DX, DX
 
-turn147:
+turn164:
 	LEAQ    32(DX), BX
 	CMPQ    BX, CX
-	JGT     end148
+	JGT     end165
 	VPMAXSD (AX)(DX*4), Y0, Y0
 	VPMAXSD 32(AX)(DX*4), Y1, Y1
 	VPMAXSD 64(AX)(DX*4), Y2, Y2
 	VPMAXSD 96(AX)(DX*4), Y3, Y3
 	MOVQ    BX, DX
-	JMP     turn147
+	JMP     turn164
 
-end148:
-turn149:
+end165:
+turn166:
 	LEAQ    8(DX), BX
 	CMPQ    BX, CX
-	JGT     end150
+	JGT     end167
 	VPMAXSD (AX)(DX*4), Y0, Y0
 	MOVQ    BX, DX
-	JMP     turn149
+	JMP     turn166
 
-end150:
+end167:
 	VPMAXSD      Y1, Y0, Y0
 	VPMAXSD      Y3, Y2, Y2
 	VPMAXSD      Y2, Y0, Y0

@@ -556,7 +556,7 @@ bad34:
 	RET
 
 // func pathFloat64AVX512(s *byte, root int) int
-// Requires: AVX, AVX512DQ, AVX512F, BMI
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI
 TEXT ·pathFloat64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
@@ -644,35 +644,28 @@ search63:
 	VBROADCASTSD  X2, Z1
 	MOVQ          64(AX), R9
 	MOVQ          $-1, BX
+	CMPQ          DX, $+160
+	JLT           few66
 	XORQ          R10, R10
 
-turn66:
-	LEAQ   16(R10), R11
-	CMPQ   R11, DX
-	JGT    end67
-	VCMPPD $0x00, (SI)(R10*8), Z1, K2
-	KMOVB  K2, R12
-	TESTL  R12, R12
-	JEQ    none69
-
-lane68:
-	TZCNTL R12, R13
-	LEAQ   (R13)(R10*1), R13
-	MOVQ   R13, BX
-	CMPL   (R9)(R13*4), $0x00
-	JLT    end64
-	BLSRL  R12, R12
-	JNE    lane68
-
-none69:
-	VCMPPD $0x00, 64(SI)(R10*8), Z1, K2
-	KMOVB  K2, R12
-	TESTL  R12, R12
-	JEQ    none71
+turn68:
+	LEAQ     32(R10), R11
+	CMPQ     R11, DX
+	JGT      end69
+	VCMPPD   $0x00, (SI)(R10*8), Z1, K2
+	VCMPPD   $0x00, 64(SI)(R10*8), Z1, K3
+	VCMPPD   $0x00, 128(SI)(R10*8), Z1, K4
+	VCMPPD   $0x00, 192(SI)(R10*8), Z1, K5
+	KUNPCKBW K2, K3, K2
+	KUNPCKBW K4, K5, K4
+	KUNPCKWD K2, K4, K2
+	KMOVD    K2, R12
+	TESTL    R12, R12
+	JEQ      none71
 
 lane70:
 	TZCNTL R12, R13
-	LEAQ   8(R13)(R10*1), R13
+	LEAQ   (R13)(R10*1), R13
 	MOVQ   R13, BX
 	CMPL   (R9)(R13*4), $0x00
 	JLT    end64
@@ -681,9 +674,10 @@ lane70:
 
 none71:
 	MOVQ R11, R10
-	JMP  turn66
+	JMP  turn68
 
-end67:
+end69:
+turn72:
 	LEAQ   8(R10), R11
 	CMPQ   R11, DX
 	JGT    end73
@@ -703,6 +697,7 @@ lane74:
 
 none75:
 	MOVQ R11, R10
+	JMP  turn72
 
 end73:
 	CMPQ   R10, DX
@@ -723,6 +718,89 @@ lane77:
 
 none78:
 whole76:
+	JMP searched67
+
+few66:
+	XORQ R10, R10
+
+turn79:
+	LEAQ   16(R10), R11
+	CMPQ   R11, DX
+	JGT    end80
+	VCMPPD $0x00, (SI)(R10*8), Z1, K2
+	KMOVB  K2, R12
+	TESTL  R12, R12
+	JEQ    none82
+
+lane81:
+	TZCNTL R12, R13
+	LEAQ   (R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane81
+
+none82:
+	VCMPPD $0x00, 64(SI)(R10*8), Z1, K2
+	KMOVB  K2, R12
+	TESTL  R12, R12
+	JEQ    none84
+
+lane83:
+	TZCNTL R12, R13
+	LEAQ   8(R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane83
+
+none84:
+	MOVQ R11, R10
+	JMP  turn79
+
+end80:
+	LEAQ   8(R10), R11
+	CMPQ   R11, DX
+	JGT    end86
+	VCMPPD $0x00, (SI)(R10*8), Z1, K2
+	KMOVB  K2, R12
+	TESTL  R12, R12
+	JEQ    none88
+
+lane87:
+	TZCNTL R12, R13
+	LEAQ   (R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane87
+
+none88:
+	MOVQ R11, R10
+
+end86:
+	CMPQ   R10, DX
+	JGE    whole89
+	VCMPPD $0x00, (SI)(R10*8), Z1, K2
+	KMOVB  K2, R11
+	TESTL  R11, R11
+	JEQ    none91
+
+lane90:
+	TZCNTL R11, R12
+	LEAQ   (R12)(R10*1), R12
+	MOVQ   R12, BX
+	CMPL   (R9)(R12*4), $0x00
+	JLT    end64
+	BLSRL  R11, R11
+	JNE    lane90
+
+none91:
+whole89:
+searched67:
 	CMPQ         BX, $0x00
 	JLT          bad65
 	MOVQ         104(AX), R10
@@ -773,10 +851,10 @@ whole76:
 	VMOVAPD      Z0, Z2
 	XORQ         BX, BX
 
-turn79:
+turn92:
 	LEAQ      16(BX), R9
 	CMPQ      R9, DX
-	JGT       end80
+	JGT       end93
 	VMOVUPD   (R10)(BX*8), Z5
 	VSUBPD    (DI)(BX*8), Z5, Z5
 	VSUBPD    Z3, Z5, Z5
@@ -796,12 +874,12 @@ turn79:
 	VMOVDQU64 Z4, K2, 64(R8)(BX*8)
 	VMINPD    Z6, Z2, Z2
 	MOVQ      R9, BX
-	JMP       turn79
+	JMP       turn92
 
-end80:
+end93:
 	LEAQ      8(BX), R9
 	CMPQ      R9, DX
-	JGT       end82
+	JGT       end95
 	VMOVUPD   (R10)(BX*8), Z5
 	VSUBPD    (DI)(BX*8), Z5, Z5
 	VSUBPD    Z3, Z5, Z5
@@ -813,9 +891,9 @@ end80:
 	VMINPD    Z6, Z1, Z1
 	MOVQ      R9, BX
 
-end82:
+end95:
 	CMPQ      BX, DX
-	JGE       whole83
+	JGE       whole96
 	VMOVAPD   Z0, Z5
 	VMOVUPD   (R10)(BX*8), K1, Z5
 	VSUBPD    (DI)(BX*8), Z5, Z5
@@ -827,7 +905,7 @@ end82:
 	VMOVDQU64 Z4, K2, (R8)(BX*8)
 	VMINPD    Z3, Z1, Z1
 
-whole83:
+whole96:
 	JMP search63
 
 end64:
@@ -836,22 +914,22 @@ end64:
 	MOVQ 104(AX), SI
 	MOVQ 112(AX), DI
 
-lower84:
+lower97:
 	SUBQ    $0x01, CX
-	JLT     lower85
+	JLT     lower98
 	MOVLQSX (SI)(CX*4), R8
 	VMOVSD  (DI)(CX*8), X0
 	VSUBSD  X2, X0, X0
 	VADDSD  (DX)(R8*8), X0, X0
 	VMOVSD  X0, (DX)(R8*8)
-	JMP     lower84
+	JMP     lower97
 
-lower85:
+lower98:
 	MOVQ 56(AX), CX
 	MOVQ 64(AX), DX
 	MOVQ 96(AX), AX
 
-walk86:
+walk99:
 	MOVQ    (AX)(BX*8), SI
 	MOVLQSX (CX)(SI*4), DI
 	MOVL    BX, (CX)(SI*4)
@@ -859,7 +937,7 @@ walk86:
 	MOVQ    DI, BX
 	MOVQ    root+8(FP), DI
 	CMPQ    SI, DI
-	JNE     walk86
+	JNE     walk99
 	MOVQ    $+0, AX
 	MOVQ    AX, ret+16(FP)
 	VZEROUPPER
@@ -900,10 +978,10 @@ TEXT ·checkFloat64AVX512(SB), NOSPLIT, $0-24
 	ANDQ         $-8, SI
 	MOVQ         raise+8(FP), DI
 	TESTQ        DI, DI
-	JNE          raises88
+	JNE          raises101
 	XORQ         DI, DI
 
-prices87:
+prices100:
 	VMOVUPD   (CX)(DI*8), Z5
 	VMULPD    Z1, Z5, Z5
 	VMAXPD    Z3, Z5, Z5
@@ -912,9 +990,9 @@ prices87:
 	VMOVUPD   Z5, (BX)(DI*8)
 	ADDQ      $0x08, DI
 	CMPQ      DI, SI
-	JLT       prices87
+	JLT       prices100
 
-raises88:
+raises101:
 	MOVQ         56(AX), CX
 	MOVQ         128(AX), SI
 	XORQ         DI, DI
@@ -924,13 +1002,13 @@ raises88:
 	VMOVQ        R10, X5
 	VBROADCASTSD X5, Z5
 
-rows89:
+rows102:
 	CMPQ         DI, 16(AX)
-	JGE          done90
+	JGE          done103
 	MOVQ         $0x8000000000000000, R11
 	MOVQ         (SI)(DI*8), R10
 	CMPQ         R10, R11
-	JNE          known92
+	JNE          known105
 	MOVQ         184(AX), R10
 	IMULQ        DI, R10
 	ADDQ         176(AX), R10
@@ -947,10 +1025,10 @@ rows89:
 	VMOVAPD      Z5, Z8
 	XORQ         R11, R11
 
-turn93:
+turn106:
 	LEAQ      16(R11), R12
 	CMPQ      R12, DX
-	JGT       end94
+	JGT       end107
 	VMOVUPD   (R9)(R11*8), Z9
 	VMULPD    Z1, Z9, Z9
 	VMAXPD    Z3, Z9, Z9
@@ -977,12 +1055,12 @@ turn93:
 	SHRQ      $0x03, R11
 	KMOVB     K2, 1(R10)(R11*1)
 	MOVQ      R12, R11
-	JMP       turn93
+	JMP       turn106
 
-end94:
+end107:
 	LEAQ      8(R11), R12
 	CMPQ      R12, DX
-	JGT       end96
+	JGT       end109
 	VMOVUPD   (R9)(R11*8), Z9
 	VMULPD    Z1, Z9, Z9
 	VMAXPD    Z3, Z9, Z9
@@ -997,9 +1075,9 @@ end94:
 	KMOVB     K2, (R10)(R11*1)
 	MOVQ      R12, R11
 
-end96:
+end109:
 	CMPQ      R11, DX
-	JGE       whole97
+	JGE       whole110
 	VMOVAPD   Z0, Z9
 	VMOVUPD   (R9)(R11*8), K1, Z9
 	VMULPD    Z1, Z9, Z9
@@ -1014,7 +1092,7 @@ end96:
 	SHRQ      $0x03, R11
 	KMOVB     K2, (R10)(R11*1)
 
-whole97:
+whole110:
 	VPMINSQ       Z8, Z7, Z7
 	VEXTRACTI64X4 $0x01, Z7, Y6
 	VPMINSQ       Y7, Y6, Y6
@@ -1025,7 +1103,7 @@ whole97:
 	VMOVQ         X6, R10
 	MOVQ          R10, (SI)(DI*8)
 
-known92:
+known105:
 	MOVLQSX    (CX)(DI*4), R11
 	VMOVSD     (R9)(R11*8), X6
 	VMULSD     X1, X6, X6
@@ -1037,22 +1115,22 @@ known92:
 	ADDQ       R12, R8
 	MOVQ       $0x0080000000000000, R10
 	CMPQ       R12, R10
-	JHI        bad91
+	JHI        bad104
 	CMPQ       R8, R10
-	JHI        bad91
+	JHI        bad104
 	TESTQ      R12, R12
-	JEQ        still98
+	JEQ        still111
 	MOVQ       raise+8(FP), R10
 	CMPQ       R10, $0x00
-	JEQ        still98
+	JEQ        still111
 	ADDQ       R12, (BX)(R11*8)
 
-still98:
+still111:
 	ADDQ 8(AX), R9
 	INCQ DI
-	JMP  rows89
+	JMP  rows102
 
-done90:
+done103:
 	MOVQ          R8, 152(AX)
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VORPD         Y0, Y4, Y4
@@ -1068,7 +1146,7 @@ done90:
 	VZEROUPPER
 	RET
 
-bad91:
+bad104:
 	MOVQ $+1, AX
 	MOVQ AX, ret+16(FP)
 	VZEROUPPER
@@ -1112,10 +1190,10 @@ TEXT ·closeFloat64AVX512(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn99:
+turn112:
 	LEAQ      8(DI), R8
 	CMPQ      R8, DX
-	JGT       end100
+	JGT       end113
 	VXORPD    Y5, Y5, Y5
 	VMOVUPD   (BX)(DI*8), Z7
 	VMULPD    Z1, Z7, Z7
@@ -1129,31 +1207,31 @@ turn99:
 	KMOVB     K2, R9
 	MOVQ      lost+24(FP), R10
 	CMPQ      R10, $0x00
-	JEQ       all101
+	JEQ       all114
 	VXORPD    Y6, Y6, Y6
 	VCMPPD    $0x04, Z6, Z5, K2
 	KMOVB     K2, R10
 	ANDL      R10, R9
 
-all101:
+all114:
 	TESTL R9, R9
-	JEQ   none103
+	JEQ   none116
 
-lane102:
+lane115:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane102
+	JNE    lane115
 
-none103:
+none116:
 	MOVQ R8, DI
-	JMP  turn99
+	JMP  turn112
 
-end100:
+end113:
 	CMPQ      DI, DX
-	JGE       whole104
+	JGE       whole117
 	VXORPD    Y6, Y6, Y6
 	VMOVAPD   Z0, Z0
 	VMOVUPD   (BX)(DI*8), K1, Z0
@@ -1168,32 +1246,32 @@ end100:
 	KMOVB     K1, CX
 	MOVQ      lost+24(FP), DX
 	CMPQ      DX, $0x00
-	JEQ       all105
+	JEQ       all118
 	VXORPD    Y9, Y9, Y9
 	VCMPPD    $0x04, Z9, Z6, K1
 	KMOVB     K1, DX
 	ANDL      DX, CX
 
-all105:
+all118:
 	TESTL CX, CX
-	JEQ   none107
+	JEQ   none120
 
-lane106:
+lane119:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane106
+	JNE    lane119
 
-none107:
-whole104:
+none120:
+whole117:
 	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
 
 // func nearestFloat64AVX512(s *byte) int
-// Requires: AVX, AVX512DQ, AVX512F, BMI
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI
 TEXT ·nearestFloat64AVX512(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
@@ -1214,140 +1292,178 @@ TEXT ·nearestFloat64AVX512(SB), NOSPLIT, $0-16
 	MOVQ         64(AX), R9
 	MOVQ         128(AX), R10
 	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
 
-rows108:
+rows121:
 	CMPQ    CX, 16(AX)
-	JGE     done109
-	VMOVAPD Z0, Z2
-	VMOVAPD Z0, Z3
-	VMOVAPD Z0, Z4
+	JGE     done122
 	VMOVAPD Z0, Z5
+	VMOVAPD Z0, Z6
+	VMOVAPD Z0, Z7
+	VMOVAPD Z0, Z8
 	XORQ    R11, R11
 
-turn112:
+turn125:
 	LEAQ    32(R11), R12
 	CMPQ    R12, DX
-	JGT     end113
-	VMOVUPD (SI)(R11*8), Z6
-	VMINPD  Z6, Z2, Z2
-	VADDPD  Z6, Z1, Z1
-	VMOVUPD 64(SI)(R11*8), Z6
-	VMINPD  Z6, Z3, Z3
-	VADDPD  Z6, Z1, Z1
-	VMOVUPD 128(SI)(R11*8), Z6
-	VMINPD  Z6, Z4, Z4
-	VADDPD  Z6, Z1, Z1
-	VMOVUPD 192(SI)(R11*8), Z6
-	VMINPD  Z6, Z5, Z5
-	VADDPD  Z6, Z1, Z1
+	JGT     end126
+	VMOVUPD (SI)(R11*8), Z9
+	VMINPD  Z9, Z5, Z5
+	VADDPD  Z9, Z1, Z1
+	VMOVUPD 64(SI)(R11*8), Z9
+	VMINPD  Z9, Z6, Z6
+	VADDPD  Z9, Z2, Z2
+	VMOVUPD 128(SI)(R11*8), Z9
+	VMINPD  Z9, Z7, Z7
+	VADDPD  Z9, Z3, Z3
+	VMOVUPD 192(SI)(R11*8), Z9
+	VMINPD  Z9, Z8, Z8
+	VADDPD  Z9, Z4, Z4
 	MOVQ    R12, R11
-	JMP     turn112
+	JMP     turn125
 
-end113:
-turn114:
+end126:
+turn127:
 	LEAQ    8(R11), R12
 	CMPQ    R12, DX
-	JGT     end115
-	VMOVUPD (SI)(R11*8), Z6
-	VMINPD  Z6, Z2, Z2
-	VADDPD  Z6, Z1, Z1
+	JGT     end128
+	VMOVUPD (SI)(R11*8), Z9
+	VMINPD  Z9, Z5, Z5
+	VADDPD  Z9, Z1, Z1
 	MOVQ    R12, R11
-	JMP     turn114
+	JMP     turn127
 
-end115:
+end128:
 	CMPQ    R11, DX
-	JGE     whole116
-	VMOVAPD Z0, Z6
-	VMOVUPD (SI)(R11*8), K1, Z6
-	VMINPD  Z6, Z2, Z2
-	VADDPD  Z6, Z1, Z1
+	JGE     whole129
+	VMOVAPD Z0, Z9
+	VMOVUPD (SI)(R11*8), K1, Z9
+	VMINPD  Z9, Z5, Z5
+	VADDPD  Z9, Z1, Z1
 
-whole116:
-	VMINPD        Z4, Z2, Z2
-	VMINPD        Z5, Z3, Z3
-	VMINPD        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VMINPD        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VMINPD        X3, X2, X3
-	VUNPCKHPD     X3, X3, X2
-	VMINSD        X3, X2, X3
-	VUCOMISD      X3, X0
-	JLS           bad110
-	VMOVSD        X3, (R10)(CX*8)
-	VBROADCASTSD  X3, Z2
+whole129:
+	VMINPD        Z7, Z5, Z5
+	VMINPD        Z8, Z6, Z6
+	VMINPD        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y6
+	VMINPD        Y5, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X5
+	VMINPD        X6, X5, X6
+	VUNPCKHPD     X6, X6, X5
+	VMINSD        X6, X5, X6
+	VUCOMISD      X6, X0
+	JLS           bad123
+	VMOVSD        X6, (R10)(CX*8)
+	VBROADCASTSD  X6, Z5
 	XORQ          R11, R11
 
-turn118:
-	LEAQ    8(R11), R12
-	CMPQ    R12, DX
-	JGT     end119
-	VMOVUPD (SI)(R11*8), Z3
-	VCMPPD  $0x00, Z2, Z3, K2
-	KMOVB   K2, R13
-	TESTL   R13, R13
-	JEQ     none121
+turn131:
+	LEAQ     32(R11), R12
+	CMPQ     R12, DX
+	JGT      end132
+	VMOVUPD  (SI)(R11*8), Z6
+	VCMPPD   $0x00, Z6, Z5, K2
+	VMOVUPD  64(SI)(R11*8), Z6
+	VCMPPD   $0x00, Z6, Z5, K3
+	VMOVUPD  128(SI)(R11*8), Z6
+	VCMPPD   $0x00, Z6, Z5, K4
+	VMOVUPD  192(SI)(R11*8), Z6
+	VCMPPD   $0x00, Z6, Z5, K5
+	KUNPCKBW K2, K3, K2
+	KUNPCKBW K4, K5, K4
+	KUNPCKWD K2, K4, K2
+	KMOVD    K2, R13
+	TESTL    R13, R13
+	JEQ      none134
 
-lane120:
+lane133:
 	TZCNTL R13, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found117
+	JMP    found130
 	BLSRL R13, R13
-	JNE   lane120
+	JNE   lane133
 
-none121:
+none134:
 	MOVQ R12, R11
-	JMP  turn118
+	JMP  turn131
 
-end119:
+end132:
+turn135:
+	LEAQ    8(R11), R12
+	CMPQ    R12, DX
+	JGT     end136
+	VMOVUPD (SI)(R11*8), Z6
+	VCMPPD  $0x00, Z6, Z5, K2
+	KMOVB   K2, R13
+	TESTL   R13, R13
+	JEQ     none138
+
+lane137:
+	TZCNTL R13, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found130
+	BLSRL R13, R13
+	JNE   lane137
+
+none138:
+	MOVQ R12, R11
+	JMP  turn135
+
+end136:
 	CMPQ    R11, DX
-	JGE     whole122
-	VMOVAPD Z0, Z3
-	VMOVUPD (SI)(R11*8), K1, Z3
-	VCMPPD  $0x00, Z2, Z3, K2
+	JGE     whole139
+	VMOVAPD Z0, Z6
+	VMOVUPD (SI)(R11*8), K1, Z6
+	VCMPPD  $0x00, Z6, Z5, K2
 	KMOVB   K2, R12
 	TESTL   R12, R12
-	JEQ     none124
+	JEQ     none141
 
-lane123:
+lane140:
 	TZCNTL R12, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found117
+	JMP    found130
 	BLSRL R12, R12
-	JNE   lane123
+	JNE   lane140
 
-none124:
-whole122:
-	JMP bad110
+none141:
+whole139:
+	JMP bad123
 
-found117:
+found130:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken125
+	JGE  taken142
 	MOVL R11, (R8)(CX*4)
 	MOVL CX, (R9)(R11*4)
-	JMP  next111
+	JMP  next124
 
-taken125:
+taken142:
 	MOVL CX, (DI)(BX*4)
 	INCQ BX
 
-next111:
+next124:
 	ADDQ 8(AX), SI
 	INCQ CX
-	JMP  rows108
+	JMP  rows121
 
-done109:
+done122:
+	VADDPD Z2, Z1, Z1
+	VADDPD Z4, Z3, Z3
+	VADDPD Z3, Z1, Z1
 	VCMPPD $0x03, Z1, Z1, K1
 	KMOVB  K1, AX
 	TESTL  AX, AX
-	JNE    bad110
+	JNE    bad123
 	MOVQ   BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad110:
+bad123:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -1379,18 +1495,18 @@ TEXT ·belowFloat64AVX512(SB), NOSPLIT, $0-48
 	XORQ         CX, CX
 	XORQ         R8, R8
 
-turn126:
+turn143:
 	LEAQ    32(R8), R9
 	CMPQ    R9, DX
-	JGT     end127
+	JGT     end144
 	VMOVUPD (BX)(R8*8), Z2
 	VSUBPD  (AX)(R8*8), Z2, Z2
 	VCMPPD  $0x19, Z1, Z2, K2
 	KMOVB   K2, R10
 	TESTL   R10, R10
-	JEQ     none129
+	JEQ     none146
 
-lane128:
+lane145:
 	TZCNTL R10, R11
 	LEAQ   (R11)(R8*1), R11
 	MOVL   R11, (SI)(CX*4)
@@ -1398,17 +1514,17 @@ lane128:
 	VMOVSD X2, (DI)(CX*8)
 	INCQ   CX
 	BLSRL  R10, R10
-	JNE    lane128
+	JNE    lane145
 
-none129:
+none146:
 	VMOVUPD 64(BX)(R8*8), Z2
 	VSUBPD  64(AX)(R8*8), Z2, Z2
 	VCMPPD  $0x19, Z1, Z2, K2
 	KMOVB   K2, R10
 	TESTL   R10, R10
-	JEQ     none131
+	JEQ     none148
 
-lane130:
+lane147:
 	TZCNTL R10, R11
 	LEAQ   8(R11)(R8*1), R11
 	MOVL   R11, (SI)(CX*4)
@@ -1416,17 +1532,17 @@ lane130:
 	VMOVSD X2, (DI)(CX*8)
 	INCQ   CX
 	BLSRL  R10, R10
-	JNE    lane130
+	JNE    lane147
 
-none131:
+none148:
 	VMOVUPD 128(BX)(R8*8), Z2
 	VSUBPD  128(AX)(R8*8), Z2, Z2
 	VCMPPD  $0x19, Z1, Z2, K2
 	KMOVB   K2, R10
 	TESTL   R10, R10
-	JEQ     none133
+	JEQ     none150
 
-lane132:
+lane149:
 	TZCNTL R10, R11
 	LEAQ   16(R11)(R8*1), R11
 	MOVL   R11, (SI)(CX*4)
@@ -1434,17 +1550,17 @@ lane132:
 	VMOVSD X2, (DI)(CX*8)
 	INCQ   CX
 	BLSRL  R10, R10
-	JNE    lane132
+	JNE    lane149
 
-none133:
+none150:
 	VMOVUPD 192(BX)(R8*8), Z2
 	VSUBPD  192(AX)(R8*8), Z2, Z2
 	VCMPPD  $0x19, Z1, Z2, K2
 	KMOVB   K2, R10
 	TESTL   R10, R10
-	JEQ     none135
+	JEQ     none152
 
-lane134:
+lane151:
 	TZCNTL R10, R11
 	LEAQ   24(R11)(R8*1), R11
 	MOVL   R11, (SI)(CX*4)
@@ -1452,25 +1568,25 @@ lane134:
 	VMOVSD X2, (DI)(CX*8)
 	INCQ   CX
 	BLSRL  R10, R10
-	JNE    lane134
+	JNE    lane151
 
-none135:
+none152:
 	MOVQ R9, R8
-	JMP  turn126
+	JMP  turn143
 
-end127:
-turn136:
+end144:
+turn153:
 	LEAQ    8(R8), R9
 	CMPQ    R9, DX
-	JGT     end137
+	JGT     end154
 	VMOVUPD (BX)(R8*8), Z2
 	VSUBPD  (AX)(R8*8), Z2, Z2
 	VCMPPD  $0x19, Z1, Z2, K2
 	KMOVB   K2, R10
 	TESTL   R10, R10
-	JEQ     none139
+	JEQ     none156
 
-lane138:
+lane155:
 	TZCNTL R10, R11
 	LEAQ   (R11)(R8*1), R11
 	MOVL   R11, (SI)(CX*4)
@@ -1478,24 +1594,24 @@ lane138:
 	VMOVSD X2, (DI)(CX*8)
 	INCQ   CX
 	BLSRL  R10, R10
-	JNE    lane138
+	JNE    lane155
 
-none139:
+none156:
 	MOVQ R9, R8
-	JMP  turn136
+	JMP  turn153
 
-end137:
+end154:
 	CMPQ    R8, DX
-	JGE     whole140
+	JGE     whole157
 	VMOVAPD Z0, Z0
 	VMOVUPD (BX)(R8*8), K1, Z0
 	VSUBPD  (AX)(R8*8), Z0, Z0
 	VCMPPD  $0x19, Z1, Z0, K1
 	KMOVB   K1, AX
 	TESTL   AX, AX
-	JEQ     none142
+	JEQ     none159
 
-lane141:
+lane158:
 	TZCNTL AX, DX
 	LEAQ   (DX)(R8*1), DX
 	MOVL   DX, (SI)(CX*4)
@@ -1503,10 +1619,10 @@ lane141:
 	VMOVSD X0, (DI)(CX*8)
 	INCQ   CX
 	BLSRL  AX, AX
-	JNE    lane141
+	JNE    lane158
 
-none142:
-whole140:
+none159:
+whole157:
 	MOVQ CX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -1523,9 +1639,9 @@ TEXT ·turnFloat64AVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTQ DI, Z0
 	XORQ         DI, DI
 
-turn143:
+turn160:
 	CMPQ       DI, DX
-	JGE        done144
+	JGE        done161
 	MOVQ       AX, R8
 	VMOVUPD    (R8)(DI*8), Z1
 	VXORPD     Z0, Z1, Z1
@@ -1591,9 +1707,9 @@ turn143:
 	VMOVUPD    Z1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x08, DI
-	JMP        turn143
+	JMP        turn160
 
-done144:
+done161:
 	VZEROUPPER
 	RET
 
@@ -1614,9 +1730,9 @@ TEXT ·spanFloat64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Z3
 	XORQ         SI, SI
 
-turn145:
+turn162:
 	CMPQ    SI, DX
-	JGE     done146
+	JGE     done163
 	VMOVUPD (CX)(SI*8), Z4
 	VANDNPD Z4, Z1, Z5
 	VCMPPD  $0x11, Z0, Z5, K1
@@ -1626,9 +1742,9 @@ turn145:
 	POPCNTL DI, DI
 	ADDQ    DI, AX
 	ADDQ    $0x08, SI
-	JMP     turn145
+	JMP     turn162
 
-done146:
+done163:
 	VEXTRACTF64X4 $0x01, Z2, Y0
 	VMINPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -1660,9 +1776,9 @@ TEXT ·cutFloat64AVX512(SB), NOSPLIT, $0-32
 	VXORPD       Y1, Y1, Y1
 	XORQ         BX, BX
 
-turn147:
+turn164:
 	CMPQ      BX, DX
-	JGE       done148
+	JGE       done165
 	VMOVUPD   (CX)(BX*8), Z2
 	VMULPD    Z0, Z2, Z2
 	VREDUCEPD $0x08, Z2, Z2
@@ -1671,9 +1787,9 @@ turn147:
 	POPCNTL   SI, SI
 	ADDQ      SI, AX
 	ADDQ      $0x08, BX
-	JMP       turn147
+	JMP       turn164
 
-done148:
+done165:
 	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -1690,21 +1806,21 @@ TEXT ·leastAVX512(SB), NOSPLIT, $0-24
 	VMOVAPD      Z0, Z0
 	XORQ         DX, DX
 
-turn149:
+turn166:
 	LEAQ   16(DX), BX
 	CMPQ   BX, CX
-	JGT    one150
+	JGT    one167
 	VMINPD (AX)(DX*8), Z1, Z1
 	VMINPD 64(AX)(DX*8), Z0, Z0
 	MOVQ   BX, DX
-	JMP    turn149
+	JMP    turn166
 
-one150:
+one167:
 	CMPQ   DX, CX
-	JGE    search151
+	JGE    search168
 	VMINPD (AX)(DX*8), Z1, Z1
 
-search151:
+search168:
 	VMINPD        Z0, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VMINPD        Y1, Y0, Y0
@@ -1715,21 +1831,21 @@ search151:
 	VBROADCASTSD  X0, Z0
 	XORQ          DX, DX
 
-turn152:
+turn169:
 	CMPQ   DX, CX
-	JGE    none154
+	JGE    none171
 	VCMPPD $0x00, (AX)(DX*8), Z0, K1
 	KMOVB  K1, BX
 	TESTL  BX, BX
-	JNE    found153
+	JNE    found170
 	ADDQ   $0x08, DX
-	JMP    turn152
+	JMP    turn169
 
-found153:
+found170:
 	TZCNTL BX, BX
 	ADDQ   BX, DX
 
-none154:
+none171:
 	MOVQ DX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -2295,7 +2411,7 @@ bad34:
 	RET
 
 // func pathFloat32AVX512(s *byte, root int) int
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI
 TEXT ·pathFloat32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
@@ -2384,35 +2500,28 @@ search63:
 	VBROADCASTSD  X2, Z1
 	MOVQ          64(AX), R9
 	MOVQ          $-1, BX
+	CMPQ          DX, $+160
+	JLT           few66
 	XORQ          R10, R10
 
-turn66:
-	LEAQ   16(R10), R11
-	CMPQ   R11, DX
-	JGT    end67
-	VCMPPD $0x00, (SI)(R10*8), Z1, K2
-	KMOVB  K2, R12
-	TESTL  R12, R12
-	JEQ    none69
-
-lane68:
-	TZCNTL R12, R13
-	LEAQ   (R13)(R10*1), R13
-	MOVQ   R13, BX
-	CMPL   (R9)(R13*4), $0x00
-	JLT    end64
-	BLSRL  R12, R12
-	JNE    lane68
-
-none69:
-	VCMPPD $0x00, 64(SI)(R10*8), Z1, K2
-	KMOVB  K2, R12
-	TESTL  R12, R12
-	JEQ    none71
+turn68:
+	LEAQ     32(R10), R11
+	CMPQ     R11, DX
+	JGT      end69
+	VCMPPD   $0x00, (SI)(R10*8), Z1, K2
+	VCMPPD   $0x00, 64(SI)(R10*8), Z1, K3
+	VCMPPD   $0x00, 128(SI)(R10*8), Z1, K4
+	VCMPPD   $0x00, 192(SI)(R10*8), Z1, K5
+	KUNPCKBW K2, K3, K2
+	KUNPCKBW K4, K5, K4
+	KUNPCKWD K2, K4, K2
+	KMOVD    K2, R12
+	TESTL    R12, R12
+	JEQ      none71
 
 lane70:
 	TZCNTL R12, R13
-	LEAQ   8(R13)(R10*1), R13
+	LEAQ   (R13)(R10*1), R13
 	MOVQ   R13, BX
 	CMPL   (R9)(R13*4), $0x00
 	JLT    end64
@@ -2421,9 +2530,10 @@ lane70:
 
 none71:
 	MOVQ R11, R10
-	JMP  turn66
+	JMP  turn68
 
-end67:
+end69:
+turn72:
 	LEAQ   8(R10), R11
 	CMPQ   R11, DX
 	JGT    end73
@@ -2443,6 +2553,7 @@ lane74:
 
 none75:
 	MOVQ R11, R10
+	JMP  turn72
 
 end73:
 	CMPQ   R10, DX
@@ -2463,6 +2574,89 @@ lane77:
 
 none78:
 whole76:
+	JMP searched67
+
+few66:
+	XORQ R10, R10
+
+turn79:
+	LEAQ   16(R10), R11
+	CMPQ   R11, DX
+	JGT    end80
+	VCMPPD $0x00, (SI)(R10*8), Z1, K2
+	KMOVB  K2, R12
+	TESTL  R12, R12
+	JEQ    none82
+
+lane81:
+	TZCNTL R12, R13
+	LEAQ   (R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane81
+
+none82:
+	VCMPPD $0x00, 64(SI)(R10*8), Z1, K2
+	KMOVB  K2, R12
+	TESTL  R12, R12
+	JEQ    none84
+
+lane83:
+	TZCNTL R12, R13
+	LEAQ   8(R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane83
+
+none84:
+	MOVQ R11, R10
+	JMP  turn79
+
+end80:
+	LEAQ   8(R10), R11
+	CMPQ   R11, DX
+	JGT    end86
+	VCMPPD $0x00, (SI)(R10*8), Z1, K2
+	KMOVB  K2, R12
+	TESTL  R12, R12
+	JEQ    none88
+
+lane87:
+	TZCNTL R12, R13
+	LEAQ   (R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane87
+
+none88:
+	MOVQ R11, R10
+
+end86:
+	CMPQ   R10, DX
+	JGE    whole89
+	VCMPPD $0x00, (SI)(R10*8), Z1, K2
+	KMOVB  K2, R11
+	TESTL  R11, R11
+	JEQ    none91
+
+lane90:
+	TZCNTL R11, R12
+	LEAQ   (R12)(R10*1), R12
+	MOVQ   R12, BX
+	CMPL   (R9)(R12*4), $0x00
+	JLT    end64
+	BLSRL  R11, R11
+	JNE    lane90
+
+none91:
+whole89:
+searched67:
 	CMPQ         BX, $0x00
 	JLT          bad65
 	MOVQ         104(AX), R10
@@ -2514,10 +2708,10 @@ whole76:
 	VMOVAPD      Z0, Z2
 	XORQ         BX, BX
 
-turn79:
+turn92:
 	LEAQ      16(BX), R9
 	CMPQ      R9, DX
-	JGT       end80
+	JGT       end93
 	VCVTPS2PD (R10)(BX*4), Z5
 	VSUBPD    (DI)(BX*8), Z5, Z5
 	VSUBPD    Z3, Z5, Z5
@@ -2537,12 +2731,12 @@ turn79:
 	VMOVDQU64 Z4, K2, 64(R8)(BX*8)
 	VMINPD    Z6, Z2, Z2
 	MOVQ      R9, BX
-	JMP       turn79
+	JMP       turn92
 
-end80:
+end93:
 	LEAQ      8(BX), R9
 	CMPQ      R9, DX
-	JGT       end82
+	JGT       end95
 	VCVTPS2PD (R10)(BX*4), Z5
 	VSUBPD    (DI)(BX*8), Z5, Z5
 	VSUBPD    Z3, Z5, Z5
@@ -2554,9 +2748,9 @@ end80:
 	VMINPD    Z6, Z1, Z1
 	MOVQ      R9, BX
 
-end82:
+end95:
 	CMPQ      BX, DX
-	JGE       whole83
+	JGE       whole96
 	VMOVAPD   Z0, Z5
 	VMOVUPS.Z (R10)(BX*4), K1, Y6
 	VCVTPS2PD Y6, K1, Z5
@@ -2569,7 +2763,7 @@ end82:
 	VMOVDQU64 Z4, K2, (R8)(BX*8)
 	VMINPD    Z3, Z1, Z1
 
-whole83:
+whole96:
 	JMP search63
 
 end64:
@@ -2578,22 +2772,22 @@ end64:
 	MOVQ 104(AX), SI
 	MOVQ 112(AX), DI
 
-lower84:
+lower97:
 	SUBQ    $0x01, CX
-	JLT     lower85
+	JLT     lower98
 	MOVLQSX (SI)(CX*4), R8
 	VMOVSD  (DI)(CX*8), X0
 	VSUBSD  X2, X0, X0
 	VADDSD  (DX)(R8*8), X0, X0
 	VMOVSD  X0, (DX)(R8*8)
-	JMP     lower84
+	JMP     lower97
 
-lower85:
+lower98:
 	MOVQ 56(AX), CX
 	MOVQ 64(AX), DX
 	MOVQ 96(AX), AX
 
-walk86:
+walk99:
 	MOVQ    (AX)(BX*8), SI
 	MOVLQSX (CX)(SI*4), DI
 	MOVL    BX, (CX)(SI*4)
@@ -2601,7 +2795,7 @@ walk86:
 	MOVQ    DI, BX
 	MOVQ    root+8(FP), DI
 	CMPQ    SI, DI
-	JNE     walk86
+	JNE     walk99
 	MOVQ    $+0, AX
 	MOVQ    AX, ret+16(FP)
 	VZEROUPPER
@@ -2642,10 +2836,10 @@ TEXT ·checkFloat32AVX512(SB), NOSPLIT, $0-24
 	ANDQ         $-8, SI
 	MOVQ         raise+8(FP), DI
 	TESTQ        DI, DI
-	JNE          raises88
+	JNE          raises101
 	XORQ         DI, DI
 
-prices87:
+prices100:
 	VMOVUPD   (CX)(DI*8), Z5
 	VMULPD    Z1, Z5, Z5
 	VMAXPD    Z3, Z5, Z5
@@ -2654,9 +2848,9 @@ prices87:
 	VMOVUPD   Z5, (BX)(DI*8)
 	ADDQ      $0x08, DI
 	CMPQ      DI, SI
-	JLT       prices87
+	JLT       prices100
 
-raises88:
+raises101:
 	MOVQ         56(AX), CX
 	MOVQ         128(AX), SI
 	XORQ         DI, DI
@@ -2666,13 +2860,13 @@ raises88:
 	VMOVQ        R10, X5
 	VBROADCASTSD X5, Z5
 
-rows89:
+rows102:
 	CMPQ         DI, 16(AX)
-	JGE          done90
+	JGE          done103
 	MOVQ         $0x8000000000000000, R11
 	MOVQ         (SI)(DI*8), R10
 	CMPQ         R10, R11
-	JNE          known92
+	JNE          known105
 	MOVQ         184(AX), R10
 	IMULQ        DI, R10
 	ADDQ         176(AX), R10
@@ -2690,10 +2884,10 @@ rows89:
 	VMOVAPD      Z5, Z8
 	XORQ         R11, R11
 
-turn93:
+turn106:
 	LEAQ      16(R11), R12
 	CMPQ      R12, DX
-	JGT       end94
+	JGT       end107
 	VCVTPS2PD (R9)(R11*4), Z9
 	VMULPD    Z1, Z9, Z9
 	VMAXPD    Z3, Z9, Z9
@@ -2720,12 +2914,12 @@ turn93:
 	SHRQ      $0x03, R11
 	KMOVB     K2, 1(R10)(R11*1)
 	MOVQ      R12, R11
-	JMP       turn93
+	JMP       turn106
 
-end94:
+end107:
 	LEAQ      8(R11), R12
 	CMPQ      R12, DX
-	JGT       end96
+	JGT       end109
 	VCVTPS2PD (R9)(R11*4), Z9
 	VMULPD    Z1, Z9, Z9
 	VMAXPD    Z3, Z9, Z9
@@ -2740,9 +2934,9 @@ end94:
 	KMOVB     K2, (R10)(R11*1)
 	MOVQ      R12, R11
 
-end96:
+end109:
 	CMPQ      R11, DX
-	JGE       whole97
+	JGE       whole110
 	VMOVAPD   Z0, Z9
 	VMOVUPS.Z (R9)(R11*4), K1, Y10
 	VCVTPS2PD Y10, K1, Z9
@@ -2758,7 +2952,7 @@ end96:
 	SHRQ      $0x03, R11
 	KMOVB     K2, (R10)(R11*1)
 
-whole97:
+whole110:
 	VPMINSQ       Z8, Z7, Z7
 	VEXTRACTI64X4 $0x01, Z7, Y6
 	VPMINSQ       Y7, Y6, Y6
@@ -2769,7 +2963,7 @@ whole97:
 	VMOVQ         X6, R10
 	MOVQ          R10, (SI)(DI*8)
 
-known92:
+known105:
 	MOVLQSX    (CX)(DI*4), R11
 	VXORPD     X6, X6, X6
 	VCVTSS2SD  (R9)(R11*4), X6, X6
@@ -2782,22 +2976,22 @@ known92:
 	ADDQ       R12, R8
 	MOVQ       $0x0080000000000000, R10
 	CMPQ       R12, R10
-	JHI        bad91
+	JHI        bad104
 	CMPQ       R8, R10
-	JHI        bad91
+	JHI        bad104
 	TESTQ      R12, R12
-	JEQ        still98
+	JEQ        still111
 	MOVQ       raise+8(FP), R10
 	CMPQ       R10, $0x00
-	JEQ        still98
+	JEQ        still111
 	ADDQ       R12, (BX)(R11*8)
 
-still98:
+still111:
 	ADDQ 8(AX), R9
 	INCQ DI
-	JMP  rows89
+	JMP  rows102
 
-done90:
+done103:
 	MOVQ          R8, 152(AX)
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VORPD         Y0, Y4, Y4
@@ -2813,7 +3007,7 @@ done90:
 	VZEROUPPER
 	RET
 
-bad91:
+bad104:
 	MOVQ $+1, AX
 	MOVQ AX, ret+16(FP)
 	VZEROUPPER
@@ -2857,10 +3051,10 @@ TEXT ·closeFloat32AVX512(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn99:
+turn112:
 	LEAQ      8(DI), R8
 	CMPQ      R8, DX
-	JGT       end100
+	JGT       end113
 	VXORPD    Y5, Y5, Y5
 	VCVTPS2PD (BX)(DI*4), Z7
 	VMULPD    Z1, Z7, Z7
@@ -2874,31 +3068,31 @@ turn99:
 	KMOVB     K2, R9
 	MOVQ      lost+24(FP), R10
 	CMPQ      R10, $0x00
-	JEQ       all101
+	JEQ       all114
 	VXORPD    Y6, Y6, Y6
 	VCMPPD    $0x04, Z6, Z5, K2
 	KMOVB     K2, R10
 	ANDL      R10, R9
 
-all101:
+all114:
 	TESTL R9, R9
-	JEQ   none103
+	JEQ   none116
 
-lane102:
+lane115:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane102
+	JNE    lane115
 
-none103:
+none116:
 	MOVQ R8, DI
-	JMP  turn99
+	JMP  turn112
 
-end100:
+end113:
 	CMPQ      DI, DX
-	JGE       whole104
+	JGE       whole117
 	VXORPD    Y6, Y6, Y6
 	VMOVAPD   Z0, Z0
 	VMOVUPS.Z (BX)(DI*4), K1, Y5
@@ -2914,32 +3108,32 @@ end100:
 	KMOVB     K1, CX
 	MOVQ      lost+24(FP), DX
 	CMPQ      DX, $0x00
-	JEQ       all105
+	JEQ       all118
 	VXORPD    Y9, Y9, Y9
 	VCMPPD    $0x04, Z9, Z6, K1
 	KMOVB     K1, DX
 	ANDL      DX, CX
 
-all105:
+all118:
 	TESTL CX, CX
-	JEQ   none107
+	JEQ   none120
 
-lane106:
+lane119:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane106
+	JNE    lane119
 
-none107:
-whole104:
+none120:
+whole117:
 	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
 
 // func nearestFloat32AVX512(s *byte) int
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI
 TEXT ·nearestFloat32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
@@ -2960,142 +3154,180 @@ TEXT ·nearestFloat32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         64(AX), R9
 	MOVQ         128(AX), R10
 	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
 
-rows108:
+rows121:
 	CMPQ    CX, 16(AX)
-	JGE     done109
-	VMOVAPD Z0, Z2
-	VMOVAPD Z0, Z3
-	VMOVAPD Z0, Z4
+	JGE     done122
 	VMOVAPD Z0, Z5
+	VMOVAPD Z0, Z6
+	VMOVAPD Z0, Z7
+	VMOVAPD Z0, Z8
 	XORQ    R11, R11
 
-turn112:
+turn125:
 	LEAQ      32(R11), R12
 	CMPQ      R12, DX
-	JGT       end113
-	VCVTPS2PD (SI)(R11*4), Z6
-	VMINPD    Z6, Z2, Z2
-	VADDPD    Z6, Z1, Z1
-	VCVTPS2PD 32(SI)(R11*4), Z6
-	VMINPD    Z6, Z3, Z3
-	VADDPD    Z6, Z1, Z1
-	VCVTPS2PD 64(SI)(R11*4), Z6
-	VMINPD    Z6, Z4, Z4
-	VADDPD    Z6, Z1, Z1
-	VCVTPS2PD 96(SI)(R11*4), Z6
-	VMINPD    Z6, Z5, Z5
-	VADDPD    Z6, Z1, Z1
+	JGT       end126
+	VCVTPS2PD (SI)(R11*4), Z9
+	VMINPD    Z9, Z5, Z5
+	VADDPD    Z9, Z1, Z1
+	VCVTPS2PD 32(SI)(R11*4), Z9
+	VMINPD    Z9, Z6, Z6
+	VADDPD    Z9, Z2, Z2
+	VCVTPS2PD 64(SI)(R11*4), Z9
+	VMINPD    Z9, Z7, Z7
+	VADDPD    Z9, Z3, Z3
+	VCVTPS2PD 96(SI)(R11*4), Z9
+	VMINPD    Z9, Z8, Z8
+	VADDPD    Z9, Z4, Z4
 	MOVQ      R12, R11
-	JMP       turn112
+	JMP       turn125
 
-end113:
-turn114:
+end126:
+turn127:
 	LEAQ      8(R11), R12
 	CMPQ      R12, DX
-	JGT       end115
-	VCVTPS2PD (SI)(R11*4), Z6
-	VMINPD    Z6, Z2, Z2
-	VADDPD    Z6, Z1, Z1
+	JGT       end128
+	VCVTPS2PD (SI)(R11*4), Z9
+	VMINPD    Z9, Z5, Z5
+	VADDPD    Z9, Z1, Z1
 	MOVQ      R12, R11
-	JMP       turn114
+	JMP       turn127
 
-end115:
+end128:
 	CMPQ      R11, DX
-	JGE       whole116
-	VMOVAPD   Z0, Z6
-	VMOVUPS.Z (SI)(R11*4), K1, Y7
-	VCVTPS2PD Y7, K1, Z6
-	VMINPD    Z6, Z2, Z2
-	VADDPD    Z6, Z1, Z1
+	JGE       whole129
+	VMOVAPD   Z0, Z9
+	VMOVUPS.Z (SI)(R11*4), K1, Y10
+	VCVTPS2PD Y10, K1, Z9
+	VMINPD    Z9, Z5, Z5
+	VADDPD    Z9, Z1, Z1
 
-whole116:
-	VMINPD        Z4, Z2, Z2
-	VMINPD        Z5, Z3, Z3
-	VMINPD        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VMINPD        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VMINPD        X3, X2, X3
-	VUNPCKHPD     X3, X3, X2
-	VMINSD        X3, X2, X3
-	VUCOMISD      X3, X0
-	JLS           bad110
-	VMOVSD        X3, (R10)(CX*8)
-	VBROADCASTSD  X3, Z2
+whole129:
+	VMINPD        Z7, Z5, Z5
+	VMINPD        Z8, Z6, Z6
+	VMINPD        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y6
+	VMINPD        Y5, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X5
+	VMINPD        X6, X5, X6
+	VUNPCKHPD     X6, X6, X5
+	VMINSD        X6, X5, X6
+	VUCOMISD      X6, X0
+	JLS           bad123
+	VMOVSD        X6, (R10)(CX*8)
+	VBROADCASTSD  X6, Z5
 	XORQ          R11, R11
 
-turn118:
-	LEAQ      8(R11), R12
+turn131:
+	LEAQ      32(R11), R12
 	CMPQ      R12, DX
-	JGT       end119
-	VCVTPS2PD (SI)(R11*4), Z3
-	VCMPPD    $0x00, Z2, Z3, K2
-	KMOVB     K2, R13
+	JGT       end132
+	VCVTPS2PD (SI)(R11*4), Z6
+	VCMPPD    $0x00, Z6, Z5, K2
+	VCVTPS2PD 32(SI)(R11*4), Z6
+	VCMPPD    $0x00, Z6, Z5, K3
+	VCVTPS2PD 64(SI)(R11*4), Z6
+	VCMPPD    $0x00, Z6, Z5, K4
+	VCVTPS2PD 96(SI)(R11*4), Z6
+	VCMPPD    $0x00, Z6, Z5, K5
+	KUNPCKBW  K2, K3, K2
+	KUNPCKBW  K4, K5, K4
+	KUNPCKWD  K2, K4, K2
+	KMOVD     K2, R13
 	TESTL     R13, R13
-	JEQ       none121
+	JEQ       none134
 
-lane120:
+lane133:
 	TZCNTL R13, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found117
+	JMP    found130
 	BLSRL R13, R13
-	JNE   lane120
+	JNE   lane133
 
-none121:
+none134:
 	MOVQ R12, R11
-	JMP  turn118
+	JMP  turn131
 
-end119:
+end132:
+turn135:
+	LEAQ      8(R11), R12
+	CMPQ      R12, DX
+	JGT       end136
+	VCVTPS2PD (SI)(R11*4), Z6
+	VCMPPD    $0x00, Z6, Z5, K2
+	KMOVB     K2, R13
+	TESTL     R13, R13
+	JEQ       none138
+
+lane137:
+	TZCNTL R13, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found130
+	BLSRL R13, R13
+	JNE   lane137
+
+none138:
+	MOVQ R12, R11
+	JMP  turn135
+
+end136:
 	CMPQ      R11, DX
-	JGE       whole122
-	VMOVAPD   Z0, Z3
-	VMOVUPS.Z (SI)(R11*4), K1, Y4
-	VCVTPS2PD Y4, K1, Z3
-	VCMPPD    $0x00, Z2, Z3, K2
+	JGE       whole139
+	VMOVAPD   Z0, Z6
+	VMOVUPS.Z (SI)(R11*4), K1, Y7
+	VCVTPS2PD Y7, K1, Z6
+	VCMPPD    $0x00, Z6, Z5, K2
 	KMOVB     K2, R12
 	TESTL     R12, R12
-	JEQ       none124
+	JEQ       none141
 
-lane123:
+lane140:
 	TZCNTL R12, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found117
+	JMP    found130
 	BLSRL R12, R12
-	JNE   lane123
+	JNE   lane140
 
-none124:
-whole122:
-	JMP bad110
+none141:
+whole139:
+	JMP bad123
 
-found117:
+found130:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken125
+	JGE  taken142
 	MOVL R11, (R8)(CX*4)
 	MOVL CX, (R9)(R11*4)
-	JMP  next111
+	JMP  next124
 
-taken125:
+taken142:
 	MOVL CX, (DI)(BX*4)
 	INCQ BX
 
-next111:
+next124:
 	ADDQ 8(AX), SI
 	INCQ CX
-	JMP  rows108
+	JMP  rows121
 
-done109:
+done122:
+	VADDPD Z2, Z1, Z1
+	VADDPD Z4, Z3, Z3
+	VADDPD Z3, Z1, Z1
 	VCMPPD $0x03, Z1, Z1, K1
 	KMOVB  K1, AX
 	TESTL  AX, AX
-	JNE    bad110
+	JNE    bad123
 	MOVQ   BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad110:
+bad123:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -3127,18 +3359,18 @@ TEXT ·belowFloat32AVX512(SB), NOSPLIT, $0-48
 	XORQ         CX, CX
 	XORQ         R8, R8
 
-turn126:
+turn143:
 	LEAQ      32(R8), R9
 	CMPQ      R9, DX
-	JGT       end127
+	JGT       end144
 	VCVTPS2PD (BX)(R8*4), Z2
 	VSUBPD    (AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none129
+	JEQ       none146
 
-lane128:
+lane145:
 	TZCNTL    R10, R11
 	LEAQ      (R11)(R8*1), R11
 	MOVL      R11, (SI)(CX*4)
@@ -3147,17 +3379,17 @@ lane128:
 	VMOVSD    X2, (DI)(CX*8)
 	INCQ      CX
 	BLSRL     R10, R10
-	JNE       lane128
+	JNE       lane145
 
-none129:
+none146:
 	VCVTPS2PD 32(BX)(R8*4), Z2
 	VSUBPD    64(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none131
+	JEQ       none148
 
-lane130:
+lane147:
 	TZCNTL    R10, R11
 	LEAQ      8(R11)(R8*1), R11
 	MOVL      R11, (SI)(CX*4)
@@ -3166,17 +3398,17 @@ lane130:
 	VMOVSD    X2, (DI)(CX*8)
 	INCQ      CX
 	BLSRL     R10, R10
-	JNE       lane130
+	JNE       lane147
 
-none131:
+none148:
 	VCVTPS2PD 64(BX)(R8*4), Z2
 	VSUBPD    128(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none133
+	JEQ       none150
 
-lane132:
+lane149:
 	TZCNTL    R10, R11
 	LEAQ      16(R11)(R8*1), R11
 	MOVL      R11, (SI)(CX*4)
@@ -3185,17 +3417,17 @@ lane132:
 	VMOVSD    X2, (DI)(CX*8)
 	INCQ      CX
 	BLSRL     R10, R10
-	JNE       lane132
+	JNE       lane149
 
-none133:
+none150:
 	VCVTPS2PD 96(BX)(R8*4), Z2
 	VSUBPD    192(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none135
+	JEQ       none152
 
-lane134:
+lane151:
 	TZCNTL    R10, R11
 	LEAQ      24(R11)(R8*1), R11
 	MOVL      R11, (SI)(CX*4)
@@ -3204,25 +3436,25 @@ lane134:
 	VMOVSD    X2, (DI)(CX*8)
 	INCQ      CX
 	BLSRL     R10, R10
-	JNE       lane134
+	JNE       lane151
 
-none135:
+none152:
 	MOVQ R9, R8
-	JMP  turn126
+	JMP  turn143
 
-end127:
-turn136:
+end144:
+turn153:
 	LEAQ      8(R8), R9
 	CMPQ      R9, DX
-	JGT       end137
+	JGT       end154
 	VCVTPS2PD (BX)(R8*4), Z2
 	VSUBPD    (AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none139
+	JEQ       none156
 
-lane138:
+lane155:
 	TZCNTL    R10, R11
 	LEAQ      (R11)(R8*1), R11
 	MOVL      R11, (SI)(CX*4)
@@ -3231,15 +3463,15 @@ lane138:
 	VMOVSD    X2, (DI)(CX*8)
 	INCQ      CX
 	BLSRL     R10, R10
-	JNE       lane138
+	JNE       lane155
 
-none139:
+none156:
 	MOVQ R9, R8
-	JMP  turn136
+	JMP  turn153
 
-end137:
+end154:
 	CMPQ      R8, DX
-	JGE       whole140
+	JGE       whole157
 	VMOVAPD   Z0, Z0
 	VMOVUPS.Z (BX)(R8*4), K1, Y2
 	VCVTPS2PD Y2, K1, Z0
@@ -3247,9 +3479,9 @@ end137:
 	VCMPPD    $0x19, Z1, Z0, K1
 	KMOVB     K1, AX
 	TESTL     AX, AX
-	JEQ       none142
+	JEQ       none159
 
-lane141:
+lane158:
 	TZCNTL    AX, DX
 	LEAQ      (DX)(R8*1), DX
 	MOVL      DX, (SI)(CX*4)
@@ -3258,10 +3490,10 @@ lane141:
 	VMOVSD    X0, (DI)(CX*8)
 	INCQ      CX
 	BLSRL     AX, AX
-	JNE       lane141
+	JNE       lane158
 
-none142:
-whole140:
+none159:
+whole157:
 	MOVQ CX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -3278,9 +3510,9 @@ TEXT ·turnFloat32AVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTQ DI, Z0
 	XORQ         DI, DI
 
-turn143:
+turn160:
 	CMPQ       DI, DX
-	JGE        done144
+	JGE        done161
 	MOVQ       AX, R8
 	VCVTPS2PD  (R8)(DI*4), Z1
 	VXORPD     Z0, Z1, Z1
@@ -3346,9 +3578,9 @@ turn143:
 	VMOVUPD    Z1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x08, DI
-	JMP        turn143
+	JMP        turn160
 
-done144:
+done161:
 	VZEROUPPER
 	RET
 
@@ -3369,9 +3601,9 @@ TEXT ·spanFloat32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Z3
 	XORQ         SI, SI
 
-turn145:
+turn162:
 	CMPQ      SI, DX
-	JGE       done146
+	JGE       done163
 	VCVTPS2PD (CX)(SI*4), Z4
 	VANDNPD   Z4, Z1, Z5
 	VCMPPD    $0x11, Z0, Z5, K1
@@ -3381,9 +3613,9 @@ turn145:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x08, SI
-	JMP       turn145
+	JMP       turn162
 
-done146:
+done163:
 	VEXTRACTF64X4 $0x01, Z2, Y0
 	VMINPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -3415,9 +3647,9 @@ TEXT ·cutFloat32AVX512(SB), NOSPLIT, $0-32
 	VXORPD       Y1, Y1, Y1
 	XORQ         BX, BX
 
-turn147:
+turn164:
 	CMPQ      BX, DX
-	JGE       done148
+	JGE       done165
 	VCVTPS2PD (CX)(BX*4), Z2
 	VMULPD    Z0, Z2, Z2
 	VREDUCEPD $0x08, Z2, Z2
@@ -3426,9 +3658,9 @@ turn147:
 	POPCNTL   SI, SI
 	ADDQ      SI, AX
 	ADDQ      $0x08, BX
-	JMP       turn147
+	JMP       turn164
 
-done148:
+done165:
 	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -3994,7 +4226,7 @@ bad34:
 	RET
 
 // func pathInt32AVX512(s *byte, root int) int
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI
 TEXT ·pathInt32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
@@ -4083,35 +4315,28 @@ search63:
 	VBROADCASTSD  X2, Z1
 	MOVQ          64(AX), R9
 	MOVQ          $-1, BX
+	CMPQ          DX, $+160
+	JLT           few66
 	XORQ          R10, R10
 
-turn66:
-	LEAQ   16(R10), R11
-	CMPQ   R11, DX
-	JGT    end67
-	VCMPPD $0x00, (SI)(R10*8), Z1, K2
-	KMOVB  K2, R12
-	TESTL  R12, R12
-	JEQ    none69
-
-lane68:
-	TZCNTL R12, R13
-	LEAQ   (R13)(R10*1), R13
-	MOVQ   R13, BX
-	CMPL   (R9)(R13*4), $0x00
-	JLT    end64
-	BLSRL  R12, R12
-	JNE    lane68
-
-none69:
-	VCMPPD $0x00, 64(SI)(R10*8), Z1, K2
-	KMOVB  K2, R12
-	TESTL  R12, R12
-	JEQ    none71
+turn68:
+	LEAQ     32(R10), R11
+	CMPQ     R11, DX
+	JGT      end69
+	VCMPPD   $0x00, (SI)(R10*8), Z1, K2
+	VCMPPD   $0x00, 64(SI)(R10*8), Z1, K3
+	VCMPPD   $0x00, 128(SI)(R10*8), Z1, K4
+	VCMPPD   $0x00, 192(SI)(R10*8), Z1, K5
+	KUNPCKBW K2, K3, K2
+	KUNPCKBW K4, K5, K4
+	KUNPCKWD K2, K4, K2
+	KMOVD    K2, R12
+	TESTL    R12, R12
+	JEQ      none71
 
 lane70:
 	TZCNTL R12, R13
-	LEAQ   8(R13)(R10*1), R13
+	LEAQ   (R13)(R10*1), R13
 	MOVQ   R13, BX
 	CMPL   (R9)(R13*4), $0x00
 	JLT    end64
@@ -4120,9 +4345,10 @@ lane70:
 
 none71:
 	MOVQ R11, R10
-	JMP  turn66
+	JMP  turn68
 
-end67:
+end69:
+turn72:
 	LEAQ   8(R10), R11
 	CMPQ   R11, DX
 	JGT    end73
@@ -4142,6 +4368,7 @@ lane74:
 
 none75:
 	MOVQ R11, R10
+	JMP  turn72
 
 end73:
 	CMPQ   R10, DX
@@ -4162,6 +4389,89 @@ lane77:
 
 none78:
 whole76:
+	JMP searched67
+
+few66:
+	XORQ R10, R10
+
+turn79:
+	LEAQ   16(R10), R11
+	CMPQ   R11, DX
+	JGT    end80
+	VCMPPD $0x00, (SI)(R10*8), Z1, K2
+	KMOVB  K2, R12
+	TESTL  R12, R12
+	JEQ    none82
+
+lane81:
+	TZCNTL R12, R13
+	LEAQ   (R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane81
+
+none82:
+	VCMPPD $0x00, 64(SI)(R10*8), Z1, K2
+	KMOVB  K2, R12
+	TESTL  R12, R12
+	JEQ    none84
+
+lane83:
+	TZCNTL R12, R13
+	LEAQ   8(R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane83
+
+none84:
+	MOVQ R11, R10
+	JMP  turn79
+
+end80:
+	LEAQ   8(R10), R11
+	CMPQ   R11, DX
+	JGT    end86
+	VCMPPD $0x00, (SI)(R10*8), Z1, K2
+	KMOVB  K2, R12
+	TESTL  R12, R12
+	JEQ    none88
+
+lane87:
+	TZCNTL R12, R13
+	LEAQ   (R13)(R10*1), R13
+	MOVQ   R13, BX
+	CMPL   (R9)(R13*4), $0x00
+	JLT    end64
+	BLSRL  R12, R12
+	JNE    lane87
+
+none88:
+	MOVQ R11, R10
+
+end86:
+	CMPQ   R10, DX
+	JGE    whole89
+	VCMPPD $0x00, (SI)(R10*8), Z1, K2
+	KMOVB  K2, R11
+	TESTL  R11, R11
+	JEQ    none91
+
+lane90:
+	TZCNTL R11, R12
+	LEAQ   (R12)(R10*1), R12
+	MOVQ   R12, BX
+	CMPL   (R9)(R12*4), $0x00
+	JLT    end64
+	BLSRL  R11, R11
+	JNE    lane90
+
+none91:
+whole89:
+searched67:
 	CMPQ         BX, $0x00
 	JLT          bad65
 	MOVQ         104(AX), R10
@@ -4213,10 +4523,10 @@ whole76:
 	VMOVAPD      Z0, Z2
 	XORQ         BX, BX
 
-turn79:
+turn92:
 	LEAQ      16(BX), R9
 	CMPQ      R9, DX
-	JGT       end80
+	JGT       end93
 	VCVTDQ2PD (R10)(BX*4), Z5
 	VSUBPD    (DI)(BX*8), Z5, Z5
 	VSUBPD    Z3, Z5, Z5
@@ -4236,12 +4546,12 @@ turn79:
 	VMOVDQU64 Z4, K2, 64(R8)(BX*8)
 	VMINPD    Z6, Z2, Z2
 	MOVQ      R9, BX
-	JMP       turn79
+	JMP       turn92
 
-end80:
+end93:
 	LEAQ      8(BX), R9
 	CMPQ      R9, DX
-	JGT       end82
+	JGT       end95
 	VCVTDQ2PD (R10)(BX*4), Z5
 	VSUBPD    (DI)(BX*8), Z5, Z5
 	VSUBPD    Z3, Z5, Z5
@@ -4253,9 +4563,9 @@ end80:
 	VMINPD    Z6, Z1, Z1
 	MOVQ      R9, BX
 
-end82:
+end95:
 	CMPQ        BX, DX
-	JGE         whole83
+	JGE         whole96
 	VMOVAPD     Z0, Z5
 	VMOVDQU32.Z (R10)(BX*4), K1, Y6
 	VCVTDQ2PD   Y6, K1, Z5
@@ -4268,7 +4578,7 @@ end82:
 	VMOVDQU64   Z4, K2, (R8)(BX*8)
 	VMINPD      Z3, Z1, Z1
 
-whole83:
+whole96:
 	JMP search63
 
 end64:
@@ -4277,22 +4587,22 @@ end64:
 	MOVQ 104(AX), SI
 	MOVQ 112(AX), DI
 
-lower84:
+lower97:
 	SUBQ    $0x01, CX
-	JLT     lower85
+	JLT     lower98
 	MOVLQSX (SI)(CX*4), R8
 	VMOVSD  (DI)(CX*8), X0
 	VSUBSD  X2, X0, X0
 	VADDSD  (DX)(R8*8), X0, X0
 	VMOVSD  X0, (DX)(R8*8)
-	JMP     lower84
+	JMP     lower97
 
-lower85:
+lower98:
 	MOVQ 56(AX), CX
 	MOVQ 64(AX), DX
 	MOVQ 96(AX), AX
 
-walk86:
+walk99:
 	MOVQ    (AX)(BX*8), SI
 	MOVLQSX (CX)(SI*4), DI
 	MOVL    BX, (CX)(SI*4)
@@ -4300,7 +4610,7 @@ walk86:
 	MOVQ    DI, BX
 	MOVQ    root+8(FP), DI
 	CMPQ    SI, DI
-	JNE     walk86
+	JNE     walk99
 	MOVQ    $+0, AX
 	MOVQ    AX, ret+16(FP)
 	VZEROUPPER
@@ -4341,10 +4651,10 @@ TEXT ·checkInt32AVX512(SB), NOSPLIT, $0-24
 	ANDQ         $-8, SI
 	MOVQ         raise+8(FP), DI
 	TESTQ        DI, DI
-	JNE          raises88
+	JNE          raises101
 	XORQ         DI, DI
 
-prices87:
+prices100:
 	VMOVUPD   (CX)(DI*8), Z4
 	VMULPD    Z0, Z4, Z4
 	VMAXPD    Z3, Z4, Z4
@@ -4353,9 +4663,9 @@ prices87:
 	VMOVUPD   Z4, (BX)(DI*8)
 	ADDQ      $0x08, DI
 	CMPQ      DI, SI
-	JLT       prices87
+	JLT       prices100
 
-raises88:
+raises101:
 	MOVQ         56(AX), CX
 	MOVQ         128(AX), SI
 	XORQ         DI, DI
@@ -4365,21 +4675,21 @@ raises88:
 	VMOVQ        R10, X0
 	VBROADCASTSD X0, Z0
 
-rows89:
+rows102:
 	CMPQ    DI, 16(AX)
-	JGE     done90
+	JGE     done103
 	MOVQ    $0x8000000000000000, R11
 	MOVQ    (SI)(DI*8), R10
 	CMPQ    R10, R11
-	JNE     known92
+	JNE     known105
 	VMOVAPD Z0, Z2
 	VMOVAPD Z0, Z3
 	XORQ    R10, R10
 
-turn93:
+turn106:
 	LEAQ      16(R10), R11
 	CMPQ      R11, DX
-	JGT       end94
+	JGT       end107
 	VPMOVSXDQ (R9)(R10*4), Z4
 	VPSUBQ    (BX)(R10*8), Z4, Z4
 	VPMINSQ   Z4, Z2, Z2
@@ -4387,27 +4697,27 @@ turn93:
 	VPSUBQ    64(BX)(R10*8), Z4, Z4
 	VPMINSQ   Z4, Z3, Z3
 	MOVQ      R11, R10
-	JMP       turn93
+	JMP       turn106
 
-end94:
+end107:
 	LEAQ      8(R10), R11
 	CMPQ      R11, DX
-	JGT       end96
+	JGT       end109
 	VPMOVSXDQ (R9)(R10*4), Z4
 	VPSUBQ    (BX)(R10*8), Z4, Z4
 	VPMINSQ   Z4, Z2, Z2
 	MOVQ      R11, R10
 
-end96:
+end109:
 	CMPQ        R10, DX
-	JGE         whole97
+	JGE         whole110
 	VMOVDQA64   Z0, Z4
 	VMOVDQU32.Z (R9)(R10*4), K1, Y5
 	VPMOVSXDQ   Y5, K1, Z4
 	VPSUBQ      (BX)(R10*8), Z4, Z4
 	VPMINSQ     Z4, Z2, Z2
 
-whole97:
+whole110:
 	VPMINSQ       Z3, Z2, Z2
 	VEXTRACTI64X4 $0x01, Z2, Y3
 	VPMINSQ       Y2, Y3, Y3
@@ -4418,7 +4728,7 @@ whole97:
 	VMOVQ         X3, R10
 	MOVQ          R10, (SI)(DI*8)
 
-known92:
+known105:
 	MOVLQSX (CX)(DI*4), R11
 	MOVLQSX (R9)(R11*4), R12
 	SUBQ    (BX)(R11*8), R12
@@ -4426,22 +4736,22 @@ known92:
 	ADDQ    R12, R8
 	MOVQ    $0x0080000000000000, R10
 	CMPQ    R12, R10
-	JHI     bad91
+	JHI     bad104
 	CMPQ    R8, R10
-	JHI     bad91
+	JHI     bad104
 	TESTQ   R12, R12
-	JEQ     still98
+	JEQ     still111
 	MOVQ    raise+8(FP), R10
 	CMPQ    R10, $0x00
-	JEQ     still98
+	JEQ     still111
 	ADDQ    R12, (BX)(R11*8)
 
-still98:
+still111:
 	ADDQ 8(AX), R9
 	INCQ DI
-	JMP  rows89
+	JMP  rows102
 
-done90:
+done103:
 	MOVQ          R8, 152(AX)
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VORPD         Y0, Y1, Y1
@@ -4457,7 +4767,7 @@ done90:
 	VZEROUPPER
 	RET
 
-bad91:
+bad104:
 	MOVQ $+1, AX
 	MOVQ AX, ret+16(FP)
 	VZEROUPPER
@@ -4501,10 +4811,10 @@ TEXT ·closeInt32AVX512(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn99:
+turn112:
 	LEAQ      8(DI), R8
 	CMPQ      R8, DX
-	JGT       end100
+	JGT       end113
 	VXORPD    Y1, Y1, Y1
 	VPMOVSXDQ (BX)(DI*4), Z4
 	VPSUBQ    (CX)(DI*8), Z4, Z4
@@ -4512,31 +4822,31 @@ turn99:
 	KMOVB     K2, R9
 	MOVQ      lost+24(FP), R10
 	CMPQ      R10, $0x00
-	JEQ       all101
+	JEQ       all114
 	VXORPD    Y2, Y2, Y2
 	VCMPPD    $0x04, Z2, Z1, K2
 	KMOVB     K2, R10
 	ANDL      R10, R9
 
-all101:
+all114:
 	TESTL R9, R9
-	JEQ   none103
+	JEQ   none116
 
-lane102:
+lane115:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane102
+	JNE    lane115
 
-none103:
+none116:
 	MOVQ R8, DI
-	JMP  turn99
+	JMP  turn112
 
-end100:
+end113:
 	CMPQ        DI, DX
-	JGE         whole104
+	JGE         whole117
 	VXORPD      Y1, Y1, Y1
 	VMOVDQA64   Z0, Z0
 	VMOVDQU32.Z (BX)(DI*4), K1, Y2
@@ -4546,32 +4856,32 @@ end100:
 	KMOVB       K1, CX
 	MOVQ        lost+24(FP), DX
 	CMPQ        DX, $0x00
-	JEQ         all105
+	JEQ         all118
 	VXORPD      Y2, Y2, Y2
 	VCMPPD      $0x04, Z2, Z1, K1
 	KMOVB       K1, DX
 	ANDL        DX, CX
 
-all105:
+all118:
 	TESTL CX, CX
-	JEQ   none107
+	JEQ   none120
 
-lane106:
+lane119:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane106
+	JNE    lane119
 
-none107:
-whole104:
+none120:
+whole117:
 	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
 
 // func nearestInt32AVX512(s *byte) int
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI
 TEXT ·nearestInt32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
@@ -4592,136 +4902,174 @@ TEXT ·nearestInt32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         64(AX), R9
 	MOVQ         128(AX), R10
 	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
 
-rows108:
+rows121:
 	CMPQ    CX, 16(AX)
-	JGE     done109
-	VMOVAPD Z0, Z2
-	VMOVAPD Z0, Z3
-	VMOVAPD Z0, Z4
+	JGE     done122
 	VMOVAPD Z0, Z5
+	VMOVAPD Z0, Z6
+	VMOVAPD Z0, Z7
+	VMOVAPD Z0, Z8
 	XORQ    R11, R11
 
-turn112:
+turn125:
 	LEAQ      32(R11), R12
 	CMPQ      R12, DX
-	JGT       end113
-	VCVTDQ2PD (SI)(R11*4), Z6
-	VMINPD    Z6, Z2, Z2
-	VCVTDQ2PD 32(SI)(R11*4), Z6
-	VMINPD    Z6, Z3, Z3
-	VCVTDQ2PD 64(SI)(R11*4), Z6
-	VMINPD    Z6, Z4, Z4
-	VCVTDQ2PD 96(SI)(R11*4), Z6
-	VMINPD    Z6, Z5, Z5
+	JGT       end126
+	VCVTDQ2PD (SI)(R11*4), Z9
+	VMINPD    Z9, Z5, Z5
+	VCVTDQ2PD 32(SI)(R11*4), Z9
+	VMINPD    Z9, Z6, Z6
+	VCVTDQ2PD 64(SI)(R11*4), Z9
+	VMINPD    Z9, Z7, Z7
+	VCVTDQ2PD 96(SI)(R11*4), Z9
+	VMINPD    Z9, Z8, Z8
 	MOVQ      R12, R11
-	JMP       turn112
+	JMP       turn125
 
-end113:
-turn114:
+end126:
+turn127:
 	LEAQ      8(R11), R12
 	CMPQ      R12, DX
-	JGT       end115
-	VCVTDQ2PD (SI)(R11*4), Z6
-	VMINPD    Z6, Z2, Z2
+	JGT       end128
+	VCVTDQ2PD (SI)(R11*4), Z9
+	VMINPD    Z9, Z5, Z5
 	MOVQ      R12, R11
-	JMP       turn114
+	JMP       turn127
 
-end115:
+end128:
 	CMPQ        R11, DX
-	JGE         whole116
-	VMOVAPD     Z0, Z6
-	VMOVDQU32.Z (SI)(R11*4), K1, Y7
-	VCVTDQ2PD   Y7, K1, Z6
-	VMINPD      Z6, Z2, Z2
+	JGE         whole129
+	VMOVAPD     Z0, Z9
+	VMOVDQU32.Z (SI)(R11*4), K1, Y10
+	VCVTDQ2PD   Y10, K1, Z9
+	VMINPD      Z9, Z5, Z5
 
-whole116:
-	VMINPD        Z4, Z2, Z2
-	VMINPD        Z5, Z3, Z3
-	VMINPD        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VMINPD        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VMINPD        X3, X2, X3
-	VUNPCKHPD     X3, X3, X2
-	VMINSD        X3, X2, X3
-	VUCOMISD      X3, X0
-	JLS           bad110
-	VMOVSD        X3, (R10)(CX*8)
-	VBROADCASTSD  X3, Z2
+whole129:
+	VMINPD        Z7, Z5, Z5
+	VMINPD        Z8, Z6, Z6
+	VMINPD        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y6
+	VMINPD        Y5, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X5
+	VMINPD        X6, X5, X6
+	VUNPCKHPD     X6, X6, X5
+	VMINSD        X6, X5, X6
+	VUCOMISD      X6, X0
+	JLS           bad123
+	VMOVSD        X6, (R10)(CX*8)
+	VBROADCASTSD  X6, Z5
 	XORQ          R11, R11
 
-turn118:
-	LEAQ      8(R11), R12
+turn131:
+	LEAQ      32(R11), R12
 	CMPQ      R12, DX
-	JGT       end119
-	VCVTDQ2PD (SI)(R11*4), Z3
-	VCMPPD    $0x00, Z2, Z3, K2
-	KMOVB     K2, R13
+	JGT       end132
+	VCVTDQ2PD (SI)(R11*4), Z6
+	VCMPPD    $0x00, Z6, Z5, K2
+	VCVTDQ2PD 32(SI)(R11*4), Z6
+	VCMPPD    $0x00, Z6, Z5, K3
+	VCVTDQ2PD 64(SI)(R11*4), Z6
+	VCMPPD    $0x00, Z6, Z5, K4
+	VCVTDQ2PD 96(SI)(R11*4), Z6
+	VCMPPD    $0x00, Z6, Z5, K5
+	KUNPCKBW  K2, K3, K2
+	KUNPCKBW  K4, K5, K4
+	KUNPCKWD  K2, K4, K2
+	KMOVD     K2, R13
 	TESTL     R13, R13
-	JEQ       none121
+	JEQ       none134
 
-lane120:
+lane133:
 	TZCNTL R13, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found117
+	JMP    found130
 	BLSRL R13, R13
-	JNE   lane120
+	JNE   lane133
 
-none121:
+none134:
 	MOVQ R12, R11
-	JMP  turn118
+	JMP  turn131
 
-end119:
+end132:
+turn135:
+	LEAQ      8(R11), R12
+	CMPQ      R12, DX
+	JGT       end136
+	VCVTDQ2PD (SI)(R11*4), Z6
+	VCMPPD    $0x00, Z6, Z5, K2
+	KMOVB     K2, R13
+	TESTL     R13, R13
+	JEQ       none138
+
+lane137:
+	TZCNTL R13, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found130
+	BLSRL R13, R13
+	JNE   lane137
+
+none138:
+	MOVQ R12, R11
+	JMP  turn135
+
+end136:
 	CMPQ        R11, DX
-	JGE         whole122
-	VMOVAPD     Z0, Z3
-	VMOVDQU32.Z (SI)(R11*4), K1, Y4
-	VCVTDQ2PD   Y4, K1, Z3
-	VCMPPD      $0x00, Z2, Z3, K2
+	JGE         whole139
+	VMOVAPD     Z0, Z6
+	VMOVDQU32.Z (SI)(R11*4), K1, Y7
+	VCVTDQ2PD   Y7, K1, Z6
+	VCMPPD      $0x00, Z6, Z5, K2
 	KMOVB       K2, R12
 	TESTL       R12, R12
-	JEQ         none124
+	JEQ         none141
 
-lane123:
+lane140:
 	TZCNTL R12, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found117
+	JMP    found130
 	BLSRL R12, R12
-	JNE   lane123
+	JNE   lane140
 
-none124:
-whole122:
-	JMP bad110
+none141:
+whole139:
+	JMP bad123
 
-found117:
+found130:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken125
+	JGE  taken142
 	MOVL R11, (R8)(CX*4)
 	MOVL CX, (R9)(R11*4)
-	JMP  next111
+	JMP  next124
 
-taken125:
+taken142:
 	MOVL CX, (DI)(BX*4)
 	INCQ BX
 
-next111:
+next124:
 	ADDQ 8(AX), SI
 	INCQ CX
-	JMP  rows108
+	JMP  rows121
 
-done109:
+done122:
+	VADDPD Z2, Z1, Z1
+	VADDPD Z4, Z3, Z3
+	VADDPD Z3, Z1, Z1
 	VCMPPD $0x03, Z1, Z1, K1
 	KMOVB  K1, AX
 	TESTL  AX, AX
-	JNE    bad110
+	JNE    bad123
 	MOVQ   BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad110:
+bad123:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -4753,18 +5101,18 @@ TEXT ·belowInt32AVX512(SB), NOSPLIT, $0-48
 	XORQ         CX, CX
 	XORQ         R8, R8
 
-turn126:
+turn143:
 	LEAQ      32(R8), R9
 	CMPQ      R9, DX
-	JGT       end127
+	JGT       end144
 	VCVTDQ2PD (BX)(R8*4), Z2
 	VSUBPD    (AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none129
+	JEQ       none146
 
-lane128:
+lane145:
 	TZCNTL     R10, R11
 	LEAQ       (R11)(R8*1), R11
 	MOVL       R11, (SI)(CX*4)
@@ -4773,17 +5121,17 @@ lane128:
 	VMOVSD     X2, (DI)(CX*8)
 	INCQ       CX
 	BLSRL      R10, R10
-	JNE        lane128
+	JNE        lane145
 
-none129:
+none146:
 	VCVTDQ2PD 32(BX)(R8*4), Z2
 	VSUBPD    64(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none131
+	JEQ       none148
 
-lane130:
+lane147:
 	TZCNTL     R10, R11
 	LEAQ       8(R11)(R8*1), R11
 	MOVL       R11, (SI)(CX*4)
@@ -4792,17 +5140,17 @@ lane130:
 	VMOVSD     X2, (DI)(CX*8)
 	INCQ       CX
 	BLSRL      R10, R10
-	JNE        lane130
+	JNE        lane147
 
-none131:
+none148:
 	VCVTDQ2PD 64(BX)(R8*4), Z2
 	VSUBPD    128(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none133
+	JEQ       none150
 
-lane132:
+lane149:
 	TZCNTL     R10, R11
 	LEAQ       16(R11)(R8*1), R11
 	MOVL       R11, (SI)(CX*4)
@@ -4811,17 +5159,17 @@ lane132:
 	VMOVSD     X2, (DI)(CX*8)
 	INCQ       CX
 	BLSRL      R10, R10
-	JNE        lane132
+	JNE        lane149
 
-none133:
+none150:
 	VCVTDQ2PD 96(BX)(R8*4), Z2
 	VSUBPD    192(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none135
+	JEQ       none152
 
-lane134:
+lane151:
 	TZCNTL     R10, R11
 	LEAQ       24(R11)(R8*1), R11
 	MOVL       R11, (SI)(CX*4)
@@ -4830,25 +5178,25 @@ lane134:
 	VMOVSD     X2, (DI)(CX*8)
 	INCQ       CX
 	BLSRL      R10, R10
-	JNE        lane134
+	JNE        lane151
 
-none135:
+none152:
 	MOVQ R9, R8
-	JMP  turn126
+	JMP  turn143
 
-end127:
-turn136:
+end144:
+turn153:
 	LEAQ      8(R8), R9
 	CMPQ      R9, DX
-	JGT       end137
+	JGT       end154
 	VCVTDQ2PD (BX)(R8*4), Z2
 	VSUBPD    (AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none139
+	JEQ       none156
 
-lane138:
+lane155:
 	TZCNTL     R10, R11
 	LEAQ       (R11)(R8*1), R11
 	MOVL       R11, (SI)(CX*4)
@@ -4857,15 +5205,15 @@ lane138:
 	VMOVSD     X2, (DI)(CX*8)
 	INCQ       CX
 	BLSRL      R10, R10
-	JNE        lane138
+	JNE        lane155
 
-none139:
+none156:
 	MOVQ R9, R8
-	JMP  turn136
+	JMP  turn153
 
-end137:
+end154:
 	CMPQ        R8, DX
-	JGE         whole140
+	JGE         whole157
 	VMOVAPD     Z0, Z0
 	VMOVDQU32.Z (BX)(R8*4), K1, Y2
 	VCVTDQ2PD   Y2, K1, Z0
@@ -4873,9 +5221,9 @@ end137:
 	VCMPPD      $0x19, Z1, Z0, K1
 	KMOVB       K1, AX
 	TESTL       AX, AX
-	JEQ         none142
+	JEQ         none159
 
-lane141:
+lane158:
 	TZCNTL     AX, DX
 	LEAQ       (DX)(R8*1), DX
 	MOVL       DX, (SI)(CX*4)
@@ -4884,10 +5232,10 @@ lane141:
 	VMOVSD     X0, (DI)(CX*8)
 	INCQ       CX
 	BLSRL      AX, AX
-	JNE        lane141
+	JNE        lane158
 
-none142:
-whole140:
+none159:
+whole157:
 	MOVQ CX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -4910,9 +5258,9 @@ TEXT ·turnInt32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSD X2, Z2
 	XORQ         DI, DI
 
-turn143:
+turn160:
 	CMPQ       DI, DX
-	JGE        done144
+	JGE        done161
 	MOVQ       AX, R8
 	VCVTDQ2PD  (R8)(DI*4), Z3
 	VCMPPD     $0x00, Z2, Z3, K1
@@ -4994,9 +5342,9 @@ turn143:
 	VMOVUPD    Z3, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x08, DI
-	JMP        turn143
+	JMP        turn160
 
-done144:
+done161:
 	VZEROUPPER
 	RET
 
@@ -5020,9 +5368,9 @@ TEXT ·spanInt32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Z3
 	XORQ         SI, SI
 
-turn145:
+turn162:
 	CMPQ      SI, DX
-	JGE       done146
+	JGE       done163
 	VCVTDQ2PD (CX)(SI*4), Z4
 	VMOVAPD   Z4, Z5
 	VCMPPD    $0x11, Z1, Z5, K1
@@ -5032,9 +5380,9 @@ turn145:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x08, SI
-	JMP       turn145
+	JMP       turn162
 
-done146:
+done163:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VMINPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -5066,27 +5414,27 @@ TEXT ·mostAVX512(SB), NOSPLIT, $0-24
 	VPBROADCASTD (AX), Z3
 	XORQ         DX, DX
 
-turn147:
+turn164:
 	LEAQ    64(DX), BX
 	CMPQ    BX, CX
-	JGT     end148
+	JGT     end165
 	VPMAXSD (AX)(DX*4), Z0, Z0
 	VPMAXSD 64(AX)(DX*4), Z1, Z1
 	VPMAXSD 128(AX)(DX*4), Z2, Z2
 	VPMAXSD 192(AX)(DX*4), Z3, Z3
 	MOVQ    BX, DX
-	JMP     turn147
+	JMP     turn164
 
-end148:
-turn149:
+end165:
+turn166:
 	LEAQ    16(DX), BX
 	CMPQ    BX, CX
-	JGT     end150
+	JGT     end167
 	VPMAXSD (AX)(DX*4), Z0, Z0
 	MOVQ    BX, DX
-	JMP     turn149
+	JMP     turn166
 
-end150:
+end167:
 	VPMAXSD       Z1, Z0, Z0
 	VPMAXSD       Z3, Z2, Z2
 	VPMAXSD       Z2, Z0, Z0

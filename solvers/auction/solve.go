@@ -189,6 +189,9 @@ func (r *run) byStructures(ctx context.Context) (*Result, error) {
 
 // Certify implements solve.Work: it converts a result of atomic bids to one of the auction that they express.
 func (r *run) Certify(ctx context.Context, found *Result) error {
+	if r.Start == nil {
+		found.Winners = r.atomic.EarliestBids(found.Winners)
+	}
 	res, err := originalResult(r.atomic, found)
 	if res != nil {
 		*r.result = *res

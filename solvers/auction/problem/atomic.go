@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/big"
 	"slices"
@@ -270,4 +271,30 @@ func (p *AtomicBids) GoodsSold(bids []int) int64 {
 		}
 	}
 	return sold
+}
+
+// EarliestBids replaces atomic bids that win, given by their places: of those that ask for the same goods at the same price, the first wins.
+func (p *AtomicBids) EarliestBids(bids []int) []int {
+	at := make(map[string]int, len(bids)) // in the list returned
+	var key []byte
+	keyOf := func(b *Bid) []byte {
+		key = binary.AppendVarint(key[:0], b.Price)
+		for _, g := range b.Goods {
+			key = binary.AppendVarint(key, g)
+		}
+		return key
+	}
+	for k, i := range bids {
+		if len(p.Bids[i].Goods) > 0 { // others do not compete
+			at[string(keyOf(&p.Bids[i]))] = k
+		}
+	}
+	list := slices.Clone(bids)
+	for i := range p.Bids {
+		if k, ok := at[string(keyOf(&p.Bids[i]))]; ok && i < list[k] {
+			list[k] = i
+		}
+	}
+	slices.Sort(list)
+	return list
 }

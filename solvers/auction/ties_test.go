@@ -1,0 +1,43 @@
+package auction
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"coalesce/solvers/auction/problem"
+	"coalesce/solvers/solve"
+)
+
+// Of bids that ask for the same at the same price the first wins, and the value is that of the reference.
+func TestFirstOfEqualBidsWins(t *testing.T) {
+	r := rand.New(rand.NewPCG(62, 4))
+	for round := range auctions(1000) {
+		a := regional(r, 3+r.IntN(6), 4+r.IntN(9))
+		for i := range a.Bids {
+			if k := r.IntN(i + 1); r.IntN(3) == 0 {
+				a.Bids[i].Goods, a.Bids[i].Price = a.Bids[k].Goods, a.Bids[k].Price
+			}
+		}
+		a.SellAll = r.IntN(4) == 0
+		want, err := Reference(a)
+		if err != nil {
+			continue // no bids sell every good
+		}
+		for _, algorithm := range []string{Branch, Bidders} {
+			res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: algorithm}})
+			if err != nil || res.Value != want.Value || !res.Proven {
+				t.Fatalf("auction %d, %q: found %v, %v, expected %s", round, algorithm, res, err, want.Value)
+			}
+			for _, w := range res.Winners {
+				first := slices.IndexFunc(a.Bids, func(b problem.Bid) bool {
+					return b.Price == a.Bids[w].Price && slices.Equal(b.Goods, a.Bids[w].Goods)
+				})
+				if first != w {
+					t.Fatalf("auction %d, %q: bid %d wins, and %d before it asks for the same at its price", round, algorithm, w, first)
+				}
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"coalesce/solvers/auction/problem"
@@ -42,7 +43,7 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Aucti
 	o := &jsonReader{newBuilder(name, memory), tokens.New(bytes.NewReader(text), name)}
 	if bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n"), []byte("[")) {
 		o.a.Notes = append(o.a.Notes, "a list of bids")
-		if err := cmp.Or(o.readBids(), o.ExpectEnd()); err != nil {
+		if err := cmp.Or(o.list("a list of bids", o.readListed), o.ExpectEnd()); err != nil {
 			return nil, err
 		}
 		return o.auction()
@@ -288,46 +289,104 @@ func (o *jsonReader) readBidder(seen map[string]bool) error {
 	return nil
 }
 
-func (o *jsonReader) readBid() (namedBid, error) {
-	var b namedBid
-	err := o.fields("a bid", func(key string) (err error) {
-		switch key {
-		case "bid":
-			b.number, err = o.readNumber("the number of a bid")
-		case "price":
-			b.price, err = o.readText("a price")
-		case "goods":
-			b.goods, err = o.readTexts("a list of goods")
-		case "bidder":
-			if b.bidder, err = o.readText("the name of a bidder"); err == nil {
-				b.bidder = strings.TrimSpace(b.bidder)
-				err = o.checkName("bidder", b.bidder, o.Line())
-			}
-		case "xor":
-			var token json.Token
-			if token, err = o.Token("the name of a group"); err != nil {
-				return err
-			}
-			switch token := token.(type) {
-			case string:
-				b.xor = []string{token}
-			case json.Number:
-				b.xor = []string{names.Clean(token.String())}
-			default:
-				if token != json.Delim('[') {
-					return o.TokenError(token, "the name of a group, or a list of them")
-				}
-				err = o.Items("a list of groups", func() error {
-					label, err := o.readText("the name of a group")
-					b.xor = append(b.xor, label)
-					return err
-				})
-			}
-		default:
-			err = o.Errorf("found the key %s of a bid, expected bid, bidder, price, goods or xor", formats.Quote(key))
-		}
-		return err
-	})
+func (o *jsonReader) readBid() (b namedBid, err error) {
+	err = o.fields("a bid", func(key string) error { return o.readBidField(&b, key) })
 	b.line = o.Line()
 	return b, err
+}
+
+// readBidField reads what a key of a bid says.
+func (o *jsonReader) readBidField(b *namedBid, key string) (err error) {
+	if (key == "price" || key == "value") && b.price != "" || (key == "goods" || key == "licenses") && b.goods != nil {
+		return o.Errorf("found the key %s of a bid that has another of the same meaning, expected one", formats.Quote(key))
+	}
+	switch key {
+	case "bid":
+		b.number, err = o.readNumber("the number of a bid")
+	case "price", "value":
+		b.price, err = o.readText("a price")
+	case "goods":
+		b.goods, err = o.readTexts("a list of goods")
+	case "licenses": // as SATS writes them
+		b.goods, err = o.readTexts("a list of goods")
+		b.xor = []string{alternatives}
+	case "quantities":
+		return o.Errorf("found quantities of goods, as in XOR-Q files of SATS, which do not have how many there are of each, expected licenses")
+	case "bidder":
+		if b.bidder, err = o.readText("the name of a bidder"); err == nil {
+			b.bidder = strings.TrimSpace(b.bidder)
+			err = o.checkName("bidder", b.bidder, o.Line())
+		}
+	case "xor":
+		var token json.Token
+		if token, err = o.Token("the name of a group"); err != nil {
+			return err
+		}
+		switch token := token.(type) {
+		case string:
+			b.xor = []string{token}
+		case json.Number:
+			b.xor = []string{names.Clean(token.String())}
+		default:
+			if token != json.Delim('[') {
+				return o.TokenError(token, "the name of a group, or a list of them")
+			}
+			err = o.Items("a list of groups", func() error {
+				label, err := o.readText("the name of a group")
+				b.xor = append(b.xor, label)
+				return err
+			})
+		}
+	default:
+		err = o.Errorf("found the key %s of a bid, expected bid, bidder, price, goods or xor", formats.Quote(key))
+	}
+	return err
+}
+
+// alternatives is the name of the group that SATS's bids of a bidder are.
+const alternatives = "XOR"
+
+// readListed reads an item of a file that is a list: a bid, or a bidder and its bids, as SATS writes them.
+func (o *jsonReader) readListed() error {
+	var b namedBid
+	var bids []namedBid
+	holds := false
+	if err := o.fields("a bid", func(key string) error {
+		if key != "bids" {
+			return o.readBidField(&b, key)
+		}
+		holds = true
+		return o.list("a list of bids", func() error {
+			one, err := o.readBid()
+			if err == nil {
+				if bids, err = formats.Append(o.memory, bids, one); err != nil {
+					err = o.Errorf("%d bids and more take %w", len(bids), err)
+				}
+			}
+			return err
+		})
+	}); err != nil {
+		return err
+	}
+	b.line = o.Line()
+	if !holds {
+		bids = []namedBid{b}
+	} else if b.bidder == "" || b.price != "" || b.goods != nil || b.number != "" {
+		return o.Errorf("found a list of bids, expected beside it the bidder alone")
+	}
+	for _, one := range bids {
+		if holds && one.bidder != "" && one.bidder != b.bidder {
+			return o.errorf(one.line, "found a bid of bidder %s among those of %s, expected its bids alone", formats.Quote(one.bidder), formats.Quote(b.bidder))
+		}
+		if holds {
+			one.bidder = b.bidder
+		}
+		if one.bidder == "" && slices.Equal(one.xor, []string{alternatives}) {
+			one.bidder = "0" // a file of one bidder does not name it
+		}
+		if err := o.addBid(one); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -133,7 +133,7 @@ func TestErrorsOfNamedFormats(t *testing.T) {
 		{"{\"bids\":\n[1]}", "a.txt:2: found 1, expected a bid"},
 		{"{\"bids\":\n[{\"goods\":[]}]}", `a.txt:2: found "", expected a price`},
 		{"{\"bids\":\n[{\"price\":null}]}", "a.txt:2: found null, expected a price"},
-		{"{\"bids\":\n[{\"value\":1}]}", `a.txt:2: found the key "value" of a bid`},
+		{"{\"bids\":\n[{\"worth\":1}]}", `a.txt:2: found the key "worth" of a bid`},
 		{"{\"bids\":\n[{\"price\":1, \"xor\":true}]}", "a.txt:2: found true, expected the name of a group"},
 		{"{\"bids\":\n[{\"price\":1, \"xor\":1}]}", `a.txt:2: found alternatives "1" without a bidder`},
 		{"{\"bids\":\n[{\"bid\":1.5, \"price\":1}]}", `a.txt:2: found "1.5", expected the number of a bid`},

@@ -59,7 +59,7 @@ func (t *progress) report(value, bound, nodes int64) {
 // solveByBranch solves the auction by branch and cut. Where it was cut short, the result is the best so far, with a bound.
 func (r *run) solveByBranch(ctx context.Context, o Options, reason string) (_ *Result, err error) {
 	p := r.atomic
-	set := packing.Settings{Log: o.Proof, Ranks: o.Ranks, Start: r.begin}
+	set := packing.Settings{Log: o.Proof, Ranks: o.Ranks, Start: r.begin, Partition: p.AllSoldAbove != nil}
 	searching, stop := context.WithCancel(ctx)
 	defer stop()
 	if r.met {

@@ -17,7 +17,7 @@ const (
 // worth what it is, and a dive meets one of them.
 func (t *tree) diveAmongTies(ctx context.Context, n *node, r *relaxation, h *improver) {
 	for range dives {
-		if r.solver.Perturbations == 0 || t.prunes(n, n.bound) || ctx.Err() != nil {
+		if r.solver.Perturbations == 0 && !t.set.Partition || t.prunes(n, n.bound) || ctx.Err() != nil {
 			return
 		}
 		t.dive(ctx, n, r, h)

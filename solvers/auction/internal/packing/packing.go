@@ -71,6 +71,7 @@ type Settings struct {
 	Log            bool                            // prove the result for others, who need not search; without Known prices
 	Heuristic      Heuristic                       // runs while the tree of a component is searched, if that takes longer than HeuristicDelay; nil, and with several Ranks: none does
 	Bounds         Bounder                         // of all children of a node that strong branching may choose; nil: it tries some, one by one
+	Partition      bool                            // packings of use have a bid of each of some cliques: dives into the first relaxation look for them
 	HeuristicDelay time.Duration                   // from a component's first packings to the start of the heuristic
 	Ranks          collective.Ranks                // processes that search together, with the same problem and settings, each of which gets the result, and rank 0 the proof; nil: this one
 

@@ -137,7 +137,11 @@ func (o Options) residual(ctx context.Context, inst *problem.Instance) ([]int32,
 	if err != nil {
 		return nil, problem.Duals{}, err
 	}
-	sol, err := families.HostMethods()[0].Solve(ctx, p, nil, engine.Host{Tuning: o.Tuning})
+	var start *problem.Prices // residuals are reduced costs, so that prices of 0 are nearly optimal
+	if p.Rows == p.Cols && p.Limit == problem.Infinity {
+		start = &problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}
+	}
+	sol, err := families.HostMethods()[0].Solve(ctx, p, start, engine.Host{Tuning: o.Tuning, Near: start != nil})
 	if err != nil {
 		return nil, problem.Duals{}, err
 	}

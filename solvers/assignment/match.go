@@ -38,8 +38,10 @@ func Match[T problem.Number](q *QuickSolver, s Shape, costs []T, maximize bool, 
 		return Matching{}, err
 	}
 	q.matcher.Reading = q.reading(s.Rows, s.Cols, problem.ValueOf[T]())
-	if value, ok := paths.Match(&q.matcher, s.Rows, s.Cols, costs, maximize, column); ok {
-		return Matching{Value: value, Matched: min(s.Rows, s.Cols), Proven: true}, nil
+	if !seemTwo(costs, s.Cols) {
+		if value, ok := paths.Match(&q.matcher, s.Rows, s.Cols, costs, maximize, column); ok {
+			return Matching{Value: value, Matched: min(s.Rows, s.Cols), Proven: true}, nil
+		}
 	}
 	q.instance.Rows, q.instance.Cols, q.instance.Maximize, q.instance.Source = s.Rows, s.Cols, maximize, "costs"
 	problem.SetCosts(&q.instance, costs)

@@ -61,6 +61,9 @@ func takesPaths(inst *problem.Instance) bool {
 }
 
 func proveAs[T problem.Number](q *QuickSolver, inst *problem.Instance, costs []T) ([]int32, problem.Duals, problem.Certificate, bool) {
+	if seemTwo(costs, inst.Cols) {
+		return nil, problem.Duals{}, problem.Certificate{}, false
+	}
 	column := q.room(inst.Rows)
 	p, ok := paths.Prove(&q.matcher, inst.Rows, inst.Cols, costs, inst.Maximize, 0, column)
 	if !ok {
@@ -68,6 +71,24 @@ func proveAs[T problem.Number](q *QuickSolver, inst *problem.Instance, costs []T
 	}
 	sum := strconv.FormatInt(p.Units, 10)
 	return column, p.Duals, problem.Certificate{By: "host", Pairs: p.Pairs, Primal: sum, Dual: sum, Scale: p.Scale, Rounded: p.Rounded, Exact: p.Rounded == 0}, true
+}
+
+// seemTwo reports whether many costs have at most two values in two rows, as matrices of 0 and 1 do: the host's method matches pairs of the lower cost sooner
+// than paths do.
+func seemTwo[T problem.Number](costs []T, cols int) bool {
+	if len(costs) < integerCosts || len(costs) < 2*cols {
+		return false
+	}
+	first, other := costs[0], costs[0]
+	for _, c := range costs[1 : 2*cols] {
+		if c != first && c != other {
+			if first != other {
+				return false
+			}
+			other = c
+		}
+	}
+	return true
 }
 
 // room is the list of the columns of so many rows.

@@ -122,6 +122,7 @@ type Host struct {
 	Tuning  *tuned.Database // nil: the one embedded in the binary
 	Telling Reporter
 	Wary    bool // end with ErrLong where paths will be long
+	Near    bool // the start is nearly optimal: no auctions come before the searches
 }
 
 // ErrLong is the error of a wary solve.

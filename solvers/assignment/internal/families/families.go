@@ -101,6 +101,7 @@ func solveHost(ctx context.Context, p *problem.Normal, start *problem.Prices, on
 	if start, err = simplex.Prices(ctx, p, on); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
+	on.Near = start != nil
 	return host.Solve(ctx, p, start, on)
 }
 

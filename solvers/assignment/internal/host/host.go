@@ -36,7 +36,8 @@ const (
 // matrix. Where more than a third of the rows stay free before the searches,
 // the duals of a random quarter of the problem are a better start (sample);
 // where more than a twentieth do, auctions come before the searches. Square
-// problems of points go from coarse to fine (solvePoints).
+// problems of points go from coarse to fine (solvePoints). Two different costs
+// are a matching of the pairs of the lower one (solveTwoCosts).
 //
 // Where columns may stay unmatched v starts from zero and falls only on
 // columns that are matched for good, and searches start from one row. A start
@@ -55,6 +56,11 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 	}
 	if p.Instance.Points != nil && p.IsCoarseToFine() {
 		return solvePoints(ctx, p, start, on)
+	}
+	if start == nil && p.Instance.Dense() && p.Source == nil && p.Limit == problem.Infinity {
+		if sol, err := solveTwoCosts(ctx, p, threads); sol != nil || err != nil {
+			return sol, err
+		}
 	}
 	src, err := SourceOf(p, on.Tuning)
 	if err != nil {
@@ -95,15 +101,15 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 			}
 		}
 	}
-	if err := h.matchRemaining(ctx, p); err != nil {
+	if err := h.matchRemaining(ctx, p, start == nil || !on.Near); err != nil {
 		return h.partialMatching(ctx), err
 	}
 	return h.solution(p.Rows), nil
 }
 
 // matchRemaining matches the rows that matchFromDuals left free.
-func (h *core) matchRemaining(ctx context.Context, p *problem.Normal) error {
-	if h.full && h.free() > distant {
+func (h *core) matchRemaining(ctx context.Context, p *problem.Normal, auctions bool) error {
+	if auctions && h.full && h.free() > distant {
 		if err := h.scaleEpsilon(ctx, (p.Max-p.Min)/8); err != nil {
 			return err
 		}

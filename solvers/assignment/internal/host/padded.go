@@ -21,7 +21,7 @@ func solvePadded(ctx context.Context, p *problem.Normal, src PairSource, v []int
 	if err := h.matchFromDuals(ctx); err != nil {
 		return nil, err
 	}
-	if err := h.matchRemaining(ctx, p); err != nil {
+	if err := h.matchRemaining(ctx, p, true); err != nil {
 		return nil, err
 	}
 	shift := h.u[p.Rows]

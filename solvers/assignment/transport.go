@@ -95,8 +95,8 @@ func decideFlow(ctx context.Context, inst *problem.Instance, p *problem.Normal, 
 			near[k] = problem.Pair{Row: x.Col, Col: x.Row}
 		}
 	}
-	cycles, err := simplex.Settle(ctx, p, &sol.Flow, sol.Prices, near)
-	if cert.Rounds = min(cycles, 1); err == nil {
+	pivots, err := simplex.Settle(ctx, p, &sol.Flow, sol.Prices, near)
+	if cert.Rounds = min(pivots, 1); err == nil {
 		cert.Gap = 0
 	}
 	return cert, duals, err

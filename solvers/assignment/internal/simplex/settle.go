@@ -5,27 +5,28 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 
 	"coalesce/solvers/assignment/problem"
 )
 
-// ErrOpen is the error of a flow whose rounding leaves more open than cycles decide.
-var ErrOpen = errors.New("too many cycles of pairs are within rounding")
+// ErrOpen is the error of a flow whose costs differ by more than the rounds of Settle decide.
+var ErrOpen = errors.New("the costs of pairs within rounding are of too different sizes")
 
-// A residual is an arc of the residual graph among the pairs within rounding, with its exact reduced cost.
-type residual struct {
-	tail, head int32
-	cost       *big.Int
-	pair       problem.Pair
-	sign       int64 // 1: more of the pair; -1: less, as far as its flow goes
-}
+// settleRounds are the most rounds of Settle: each decides thirty bits and more.
+const settleRounds = 100
 
 // Settle makes a flow of a basis optimal for the costs as given, exactly. It is optimal for p's scaled costs by the duals, and near are the other
-// pairs whose slack is at most problem.FlowWidth: only these and the pairs with a flow are on cycles that make it cheaper. Cycles of
-// negative exact cost are found (Bellman 1958, Ford 1956) and cancelled (Klein 1967) until there is none. It returns the
-// number of cycles that were cancelled.
-func Settle(ctx context.Context, p *problem.Normal, f *problem.Flow, d problem.Prices, near []problem.Pair) (cycles int, err error) {
+// pairs whose slack is at most problem.FlowWidth: only these and the pairs with a flow are on cycles that make it cheaper. The network simplex method
+// goes on from the flow with the exact reduced costs of these pairs; where they have more bits than sums of an int64 hold, with their first bits, and again with
+// what is left of the pairs that still matter (iterative refinement, Gleixner, Steffy and Wolter 2016). It returns the number of pivots.
+func Settle(ctx context.Context, p *problem.Normal, f *problem.Flow, d problem.Prices, near []problem.Pair) (pivots int, err error) {
+	return settle(ctx, p, f, d, near, bits.Len64(uint64(1<<60/(4*int64(p.Rows+p.Cols+2))))-1)
+}
+
+// settle is Settle with costs of at most room bits in a round, so that sums of an int64 hold them.
+func settle(ctx context.Context, p *problem.Normal, f *problem.Flow, d problem.Prices, near []problem.Pair, room int) (pivots int, err error) {
 	balanced := problem.Total(p.Instance.Supplies()) == problem.Total(p.Instance.Capacities())
 	if p.Exact || len(near) == 0 && balanced { // the pairs of a basis alone have no cycle
 		return 0, nil
@@ -37,32 +38,63 @@ func Settle(ctx context.Context, p *problem.Normal, f *problem.Flow, d problem.P
 		amounts[x] = f.Amount[k]
 		pairs = append(pairs, x)
 	}
-	slack := slackPairs(p, d, amounts)
-	pairs = append(pairs, slack...)
+	pairs = append(pairs, slackPairs(p, d, amounts)...)
 	costs := exactCosts(p, d, pairs)
-	for ; cycles < 16*(p.Rows+p.Cols); cycles++ {
-		if err := ctx.Err(); err != nil {
-			return cycles, err
+	rows, nodes := p.Rows+1, p.Rows+p.Cols+2
+	for range settleRounds {
+		drop := uint(0) // last bits that this round leaves
+		for _, c := range costs {
+			drop = max(drop, uint(max(0, c.BitLen()-room)))
 		}
-		cycle := negativeCycle(p, pairs, costs, amounts)
-		if cycle == nil {
-			store(p, f, amounts)
-			return cycles, nil
-		}
-		least := int64(-1)
-		for _, a := range cycle {
-			if x := amounts[a.pair]; a.sign < 0 && (least < 0 || x < least) {
-				least = x
+		t := newNetwork(rows, p.Cols+1, 1<<60)
+		tree := newForest(nodes + 1)
+		short, largest := make([]int64, len(pairs)), int64(1)
+		for k, c := range costs {
+			short[k] = new(big.Int).Rsh(c, drop).Int64()
+			largest = max(largest, short[k], -short[k])
+			t.add(pairs[k].Row, pairs[k].Col, short[k])
+			if x := amounts[pairs[k]]; x > 0 {
+				tree.add(carrier{pairs[k].Row, int32(rows) + pairs[k].Col, int32(k), short[k], x})
 			}
 		}
-		for _, a := range cycle {
-			if amounts[a.pair] += a.sign * least; amounts[a.pair] == 0 {
-				delete(amounts, a.pair)
+		t.big = 2 * int64(nodes) * largest
+		t.toRoot, t.fromRoot = make([]int64, nodes), slices.Repeat([]int64{t.big}, nodes)
+		t.hang(tree)
+		t.resize()
+		for {
+			e, reduced := t.entering()
+			if e == none {
+				break
+			}
+			t.pivot(e, reduced)
+			if pivots++; pivots%steps == 0 && ctx.Err() != nil {
+				break
 			}
 		}
+		clear(amounts)
+		for x := range int32(nodes) {
+			if e := t.arc[x]; e != none && t.flow[x] > 0 {
+				amounts[pairs[e]] = t.flow[x]
+			}
+		}
+		store(p, f, amounts)
+		if err := ctx.Err(); err != nil || drop == 0 {
+			return pivots, err
+		}
+		// What is left of the costs, of the pairs that may still be on a cycle: each cost of one is less than a unit off.
+		keep := 0
+		width := new(big.Int).Lsh(big.NewInt(int64(nodes)), drop)
+		for k, x := range pairs {
+			dual := t.price[x.Row] - t.price[int32(rows)+x.Col]
+			c := costs[k].Sub(costs[k], new(big.Int).Lsh(big.NewInt(dual), drop))
+			if amounts[x] > 0 || c.Cmp(width) <= 0 {
+				pairs[keep], costs[keep] = x, c
+				keep++
+			}
+		}
+		pairs, costs = pairs[:keep], costs[:keep]
 	}
-	store(p, f, amounts)
-	return cycles, ErrOpen
+	return pivots, ErrOpen
 }
 
 // slackPairs are the pairs of a column with the row p.Rows, which stands for capacities left, or of a row with the column p.Cols,
@@ -122,66 +154,6 @@ func exactCosts(p *problem.Normal, d problem.Prices, pairs []problem.Pair) []*bi
 		}
 	}
 	return out
-}
-
-// negativeCycle finds a cycle of the residual graph whose costs add up to less than 0, nil where there is none.
-func negativeCycle(p *problem.Normal, pairs []problem.Pair, costs []*big.Int, amounts map[problem.Pair]int64) []residual {
-	rows := int32(p.Rows + 1)
-	nodes := p.Rows + p.Cols + 2
-	arcs := make([]residual, 0, 2*len(pairs))
-	for k, x := range pairs {
-		arcs = append(arcs, residual{tail: x.Row, head: rows + x.Col, cost: costs[k], pair: x, sign: 1})
-		if amounts[x] > 0 {
-			arcs = append(arcs, residual{tail: rows + x.Col, head: x.Row, cost: new(big.Int).Neg(costs[k]), pair: x, sign: -1})
-		}
-	}
-	distance, by := make([]*big.Int, nodes), slices.Repeat([]int32{none}, nodes) // by: the arc that gave a node its distance
-	for x := range distance {
-		distance[x] = new(big.Int)
-	}
-	through := new(big.Int)
-	for range nodes + 1 {
-		changed := false
-		for k := range arcs {
-			a := &arcs[k]
-			if through.Add(distance[a.tail], a.cost); through.Cmp(distance[a.head]) < 0 {
-				distance[a.head].Set(through)
-				by[a.head], changed = int32(k), true
-			}
-		}
-		if !changed {
-			return nil
-		}
-		if cycle := cycleOf(arcs, by); cycle != nil {
-			return cycle
-		}
-	}
-	return nil
-}
-
-// cycleOf is a cycle of the arcs that gave nodes their distances, nil where these are a forest. Such a cycle has a negative cost.
-func cycleOf(arcs []residual, by []int32) (cycle []residual) {
-	seen := make([]int32, len(by)) // the walk that met a node
-	for first := range by {
-		x := int32(first)
-		for ; seen[x] == 0 && by[x] != none; x = arcs[by[x]].tail {
-			seen[x] = int32(first) + 1
-		}
-		if seen[x] != int32(first)+1 {
-			if seen[x] == 0 {
-				seen[x] = int32(first) + 1
-			}
-			continue
-		}
-		for y := x; ; {
-			a := arcs[by[y]]
-			cycle = append(cycle, a)
-			if y = a.tail; y == x {
-				return cycle
-			}
-		}
-	}
-	return nil
 }
 
 // store writes amounts as the flow of a problem.

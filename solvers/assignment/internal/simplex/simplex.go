@@ -132,10 +132,10 @@ func (s *solve) minima(u, v []int64) {
 }
 
 // resize sets how many arcs pricing looks at.
-func (s *solve) resize() {
-	s.block = 32
-	for s.block*s.block < len(s.network.from) {
-		s.block *= 2
+func (t *network) resize() {
+	t.block = 32
+	for t.block*t.block < len(t.from) {
+		t.block *= 2
 	}
 }
 

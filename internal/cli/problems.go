@@ -6,6 +6,7 @@ import (
 	assignmentcli "coalesce/internal/cli/assignment"
 	auctioncli "coalesce/internal/cli/auction"
 	csgcli "coalesce/internal/cli/csg"
+	modelcli "coalesce/internal/cli/model"
 	qubocli "coalesce/internal/cli/qubo"
 	"coalesce/internal/cli/run"
 )
@@ -14,10 +15,10 @@ func solveCommand(a *run.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "solve",
 		Short: "Solve an instance",
-		RunE:  run.GroupAction("csg, auction, qubo or assignment"),
+		RunE:  run.GroupAction("csg, auction, qubo, model or assignment"),
 		Args:  cobra.ArbitraryArgs,
 	}
-	for _, problem := range []*cobra.Command{csgcli.SolveCommand(a), auctioncli.SolveCommand(a), qubocli.SolveCommand(a), assignmentcli.SolveCommand(a)} {
+	for _, problem := range []*cobra.Command{csgcli.SolveCommand(a), auctioncli.SolveCommand(a), qubocli.SolveCommand(a), modelcli.SolveCommand(a), assignmentcli.SolveCommand(a)} {
 		cmd.AddCommand(a.WithOutput(problem))
 	}
 	return cmd

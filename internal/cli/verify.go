@@ -16,6 +16,7 @@ import (
 	auctioncli "coalesce/internal/cli/auction"
 	csgcli "coalesce/internal/cli/csg"
 	"coalesce/internal/cli/effect"
+	modelcli "coalesce/internal/cli/model"
 	qubocli "coalesce/internal/cli/qubo"
 	"coalesce/internal/cli/run"
 	"coalesce/solvers/solve"
@@ -157,11 +158,13 @@ func verdict(a *run.App, s *verifyFlags, problem string, result []byte, args []s
 		s.qubo.Format = s.format
 		s.qubo.Header, s.qubo.Index = s.assignment.Tables()
 		return s.qubo.Verdict(a, result, args[0])
+	case "model":
+		return modelcli.Verdict(a, result, args[0])
 	case "assignment":
 		s.assignment.Format = s.format
 		return s.assignment.Verdict(a, result, args)
 	}
-	return nil, fmt.Errorf("found an answer of the problem %.20q, expected csg, auction, qubo or assignment", problem)
+	return nil, fmt.Errorf("found an answer of the problem %.20q, expected csg, auction, qubo, model or assignment", problem)
 }
 
 // effects is the table of `verify` for an answer of a problem.
@@ -171,7 +174,7 @@ func (s *verifyFlags) effects(problem string, args []string) []effect.Rule {
 		{Flags: "duals maximize limit header index points metric floor", For: "answers of assignment", Found: other("assignment")},
 		{Flags: "missing names", For: "answers of csg", Found: other("csg")},
 		{Flags: "form sense problem fix", For: "answers of qubo", Found: other("qubo")},
-		{Flags: "format", For: "answers of assignment, qubo and csg", Found: effect.UnlessRequested(problem != "auction", "an answer of "+problem)},
+		{Flags: "format", For: "answers of assignment, qubo and csg", Found: effect.UnlessRequested(problem != "auction" && problem != "model", "an answer of "+problem)},
 	}
 	switch problem {
 	case "assignment":

@@ -28,7 +28,7 @@ type lack struct {
 	instead  string
 }
 
-const allProblems = "qubo csg auction assignment"
+const allProblems = "qubo model csg auction assignment"
 
 var lacks = []lack{
 	{byCommand, "qubo", "variables maximize ising", "a file has its variables, form and sense", "`--form`, `--sense`"},

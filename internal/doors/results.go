@@ -26,6 +26,7 @@ var resultDoors = []resultDoor{
 	{"auction", "solvers/auction", "written", "Auctions", "AuctionFields", []string{"solution", "payments"}},
 	{"assignment", "solvers/assignment", "written", "Assignments", "AssignmentFields", []string{"solution", "row_names", "col_names", "duals", "best", "complete"}},
 	{"qubo", "solvers/qubo", "written", "Binary quadratic programs", "QUBOFields", []string{"solution", "names", "assignment", "history", "solutions"}},
+	{"model", "solvers/model", "Result", "Models with constraints", "ModelFields", []string{"solution", "assignment", "history"}},
 }
 
 // A shape is what a JSON value may be.

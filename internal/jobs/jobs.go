@@ -50,7 +50,7 @@ type request interface {
 
 // problems are all problems of jobs.
 func problems() []problem {
-	return []problem{quboProblem(), csgProblem(), auctionProblem(), transportProblem()}
+	return []problem{quboProblem(), csgProblem(), auctionProblem(), transportProblem(), modelProblem()}
 }
 
 // Problems are the names of the problems that jobs solve.

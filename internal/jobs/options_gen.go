@@ -70,6 +70,31 @@ func (o *CSGRequest) Fields() option.List {
 	return CSGRequestTable().Bind(o.Pointers(nil))
 }
 
+// modelRequestTable has the declarations of the options of modelRequest.
+var modelRequestTable = sync.OnceValue(func() option.Table {
+	return slices.Concat(
+		option.Table{
+			{
+				About:   "begin with these values: pairs such as north=1 between blanks, or the JSON of an earlier result; the flag names a file of them",
+				Default: "none",
+				Field:   "Start",
+				Name:    "start",
+			},
+		},
+	)
+})
+
+// Pointers appends where o holds the options, in the order of their declarations.
+func (o *modelRequest) Pointers(at []any) []any {
+	at = append(at, &o.Start)
+	return at
+}
+
+// Fields are the options that o holds.
+func (o *modelRequest) Fields() option.List {
+	return modelRequestTable().Bind(o.Pointers(nil))
+}
+
 // QUBORequestTable has the declarations of the options of QUBORequest.
 var QUBORequestTable = sync.OnceValue(func() option.Table {
 	return slices.Concat(

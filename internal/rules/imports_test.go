@@ -47,7 +47,7 @@ var rooms = []room{
 		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/placement", "internal/problems", "internal/cli"}},
 	{"cmd/...", []string{"internal/cli"}},
 	{"internal/doors", []string{"gen/declared", "internal/cli", "internal/jobs", "internal/placement", "solvers/..."}},
-	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/csg/listed", "solvers/auction", "autotune/subject", "autotune/tuned", "runtime/device"}},
+	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/csg/listed", "solvers/auction", "solvers/model", "autotune/subject", "autotune/tuned", "runtime/device"}},
 	{"internal/problems", []string{"solvers/...", "generated/...", "autotune/subject"}},
 	{"internal/placement", []string{"solvers/option", "autotune/tuned", "autotune/subject"}},
 	{"internal/ui", []string{"solvers/formats"}}, // counts nouns as the readers do
@@ -63,6 +63,7 @@ var rooms = []room{
 	{"internal/cli/auction", cliProblem("solvers/auction", "solvers/csg", "solvers/qubo")}, // which solve auctions, with kernels that --pin names
 	{"internal/cli/assignment", cliProblem("solvers/assignment", "solvers/formats/csv", "runtime/collective", "runtime/devices")},
 	{"internal/cli/qubo", cliProblem("solvers/qubo", "solvers/formats/csv")},
+	{"internal/cli/model", cliProblem("solvers/model", "solvers/qubo")}, // which solves models without constraints, with kernels that --pin names
 	{"internal/cli/complete", []string{"internal/cli/run", "solvers/...", "autotune/search"}},
 	{"internal/cli/run", []string{"internal/cli/effect", "internal/cli/ranks", "internal/cli/tuning", "internal/cli/atomicfile", "internal/placement", "internal/ui",
 		"solvers/formats", "solvers/option", "solvers/solve", "autotune/subject", "autotune/tuned", "runtime/..."}},
@@ -172,6 +173,11 @@ var rooms = []room{
 	// The API knows no kernels: what it runs, the plan names and an attempt does.
 	{"solvers/csg/listed", []string{"solvers/option", "solvers/auction", "solvers/csg", "solvers/csg/anytime", "solvers/csg/problem", "solvers/csg/internal/formats", "solvers/formats", "solvers/formats/names", "solvers/solve"}},
 	{"solvers/csg", []string{"solvers/csg/problem", "solvers/option", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
+	// model's rooms: searches know the form of a model, not its files; models without constraints are binary quadratic programs.
+	{"solvers/model/problem", []string{"solvers/formats", "solvers/formats/program"}},
+	{"solvers/model/internal/formats", []string{"solvers/model/problem", "solvers/formats/..."}},
+	{"solvers/model/internal/search", []string{"solvers/model/problem"}},
+	{"solvers/model", []string{"solvers/model/problem", "solvers/model/internal/formats", "solvers/model/internal/search", "solvers/formats", "solvers/option", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device"}},
 	// auction's rooms: branch and cut knows the bids of the problem, its linear programs rows and
 	// columns, and neither knows files and devices.
 	{"solvers/auction/problem", []string{"solvers/csg/problem", "solvers/formats", "solvers/solve"}},

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ._device import host_copies
     from ._library import (CancelledError, CheckError, CoalesceError, CostError, ForkedError, InfeasibleError, InternalError,
                            Interrupted, devices)
+    from ._model import Model, ModelResult, solve_model
     from ._peers import assignment_to_indices, batch_linear_assignment, min_weight_full_bipartite_matching
     from ._progress import Incumbent
     from ._qubo import QUBOResult, Solution, solve_qubo
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AssignmentResult", "AuctionResult", "CSGResult", "CancelledError", "CheckError", "CoalesceError", "CoalitionsResult", "CostError", "ForkedError",
-    "Incumbent", "InfeasibleError", "InternalError", "Interrupted", "Payment", "Points", "QUBOResult", "RankedMatching", "Sampler", "Solution",
+    "Incumbent", "InfeasibleError", "InternalError", "Interrupted", "Model", "ModelResult", "Payment", "Points", "QUBOResult", "RankedMatching", "Sampler", "Solution",
     "TransportResult", "__version__", "assignment_to_indices", "batch_linear_assignment", "commands", "devices", "emd", "emd2",
     "enqueue_linear_sum_assignment", "host_copies", "lapx", "linear_sum_assignment", "min_weight_full_bipartite_matching", "solve_assignment",
-    "solve_auction", "solve_coalitions", "solve_csg", "solve_qubo", "tune", "use_tuning",
+    "solve_auction", "solve_coalitions", "solve_csg", "solve_model", "solve_qubo", "tune", "use_tuning",
 ]
 
 _MODULES = {
@@ -42,6 +43,7 @@ _MODULES = {
     "_device": ("host_copies",),
     "_library": ("CancelledError", "CheckError", "CoalesceError", "CostError", "ForkedError", "InfeasibleError", "InternalError",
                  "Interrupted", "devices"),
+    "_model": ("Model", "ModelResult", "solve_model"),
     "_peers": ("assignment_to_indices", "batch_linear_assignment", "min_weight_full_bipartite_matching"),
     "_progress": ("Incumbent",),
     "_qubo": ("QUBOResult", "Solution", "solve_qubo"),

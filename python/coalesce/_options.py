@@ -96,6 +96,50 @@ QUBO: dict[str, Check] = {
 }
 
 
+class ModelOptions(TypedDict, total=False):
+    """The options of solve_model. None stands for the default.
+
+    algorithm: solve with this algorithm; default: the solver's choice.
+    variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known; default: the fastest known.
+    time_limit: end the solve of an instance after this time, with the best so far, in seconds; default: 10s, or none with work.
+    target: stop at this value or a better one; default: none.
+    seed: number that the random numbers of the searches depend on.
+    work: stop after so many moves of one search, which the answer then depends on beside the seed; default: no limit.
+    fix: fix variables, each by its name: north=0; default: none.
+    threads: cores that the host device uses; default: all.
+    tuned: choose among the winners in this file too; default: those of coalesce tune.
+    pin: run this variant of a family, FAMILY:LABEL, whatever was measured; several texts name variants of several families; default: none.
+    frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
+    """
+
+    algorithm: Optional[Literal["search", "qubo"]]
+    variant: Optional[str]
+    time_limit: Optional[float]
+    target: Optional[float]
+    seed: Optional[int]
+    work: Optional[int]
+    fix: Optional[Sequence[str]]
+    threads: Optional[int]
+    tuned: Optional[str]
+    pin: Optional[Sequence[str]]
+    frozen: Optional[bool]
+
+
+MODEL: dict[str, Check] = {
+    "algorithm": checked_text("search", "qubo"),
+    "variant": checked_text(),
+    "time_limit": checked_seconds(),
+    "target": checked_real(),
+    "seed": checked_whole(0, 18446744073709551615),
+    "work": checked_whole(1, 9223372036854775807),
+    "fix": checked_texts(),
+    "threads": checked_whole(0, 2147483647),
+    "tuned": checked_text(),
+    "pin": checked_texts(),
+    "frozen": checked_truth(),
+}
+
+
 class CSGOptions(TypedDict, total=False):
     """The options of solve_csg. None stands for the default.
 

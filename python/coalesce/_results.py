@@ -29,9 +29,9 @@ class ReportFields(Object):
     """The fields that results of all problems have."""
 
     @property
-    def problem(self) -> Literal["csg", "auction", "assignment", "qubo"]:
+    def problem(self) -> Literal["csg", "auction", "assignment", "qubo", "model"]:
         """Problem that was solved."""
-        return cast('Literal["csg", "auction", "assignment", "qubo"]', self.report["problem"])
+        return cast('Literal["csg", "auction", "assignment", "qubo", "model"]', self.report["problem"])
 
     @property
     def instance(self) -> str:
@@ -709,3 +709,75 @@ class QUBOFields(ReportFields):
     def reduced(self) -> list[int]:
         """Number of variables that the search was left with, and of components that they are in."""
         return cast('list[int]', self.report["reduced"])
+
+
+class ModelConstraint(TypedDict):
+    """Constraints with the sums of the solution.
+
+    name: name, or c and the number from 1 of one without.
+    value: sum of the solution.
+    low: least sum that is allowed; None where there is none.
+    high: largest sum that is allowed; None where there is none.
+    holds: whether the sum is within the bounds.
+    """
+
+    name: str
+    value: Union[float, str]
+    low: Optional[Union[float, str]]
+    high: Optional[Union[float, str]]
+    holds: bool
+
+
+class ModelCertificate(TypedDict):
+    """Findings of the check of the answer.
+
+    by: checker.
+    reason: reason why the solution is proven optimal, or why not, one sentence.
+    """
+
+    by: str
+    reason: str
+
+
+class ModelFields(ReportFields):
+    """The fields of results of models with constraints."""
+
+    @property
+    def format(self) -> str:
+        """File format of the model."""
+        return cast('str', self.report["format"])
+
+    @property
+    def sense(self) -> Literal["maximize", "minimize"]:
+        """Direction of the objective."""
+        return cast('Literal["maximize", "minimize"]', self.report["sense"])
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the solution keeps all constraints; value and bound are of feasible solutions alone."""
+        return cast('bool', self.report["feasible"])
+
+    @property
+    def constraints(self) -> list[ModelConstraint]:
+        """Constraints with the sums of the solution."""
+        return cast('list[ModelConstraint]', self.report["constraints"])
+
+    @property
+    def degree(self) -> int:
+        """Most variables in a term of the objective."""
+        return cast('int', self.report["degree"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of the random numbers."""
+        return cast('int', self.report["seed"])
+
+    @property
+    def moves(self) -> int:
+        """Moves of the searches."""
+        return cast('int', self.report["moves"])
+
+    @property
+    def certificate(self) -> ModelCertificate:
+        """Findings of the check of the answer."""
+        return cast('ModelCertificate', self.report["certificate"])

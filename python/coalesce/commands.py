@@ -643,6 +643,54 @@ def solve_csg(*files: Path, **flags: Unpack[SolveCsgFlags]) -> Any:
     return call("solve csg", files, SolveCsgFlags, flags, prints=True)
 
 
+class SolveModelFlags(TypedDict, total=False):
+    """The flags of coalesce solve model. None leaves a flag out.
+
+    algorithm: solve with this algorithm: search, qubo (default: the solver's choice).
+    variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
+    time_limit: end the solve of an instance after this time, with the best so far (default: 10s, or none with --work).
+    target: stop at this value or a better one (default: none).
+    seed: number that the random numbers of the searches depend on.
+    work: stop after so many moves of one search, which the answer then depends on beside the seed (default: no limit).
+    fix: fix variables, each by its name: north=0 (default: none).
+    start: begin with the values in this file: pairs such as north=1 between blanks, or an earlier result's JSON.
+    device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
+    threads: cores that the host device uses (default: all).
+    tuned: choose among the winners in this file too (default: those of coalesce tune).
+    pin: run this variant of a family, FAMILY:LABEL, whatever was measured; several texts name variants of several families (default: none).
+    frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
+    record_untuned: append to this file what a variant had to be guessed for, which coalesce tune --from tunes.
+    verify: solve again with the sequential reference and compare (slow).
+    output: write the answer to this file, whole or not at all, instead of standard output; a folder, or FOLDER/, gets a JSON file for each FILE, and again only what it lacks.
+    """
+
+    algorithm: Optional[Literal["search", "qubo"]]
+    variant: Optional[Path]
+    time_limit: Optional[Union[str, float]]
+    target: Optional[float]
+    seed: Optional[int]
+    work: Optional[int]
+    fix: Optional[Sequence[Path]]
+    start: Optional[Path]
+    device: Optional[Path]
+    threads: Optional[int]
+    tuned: Optional[Path]
+    pin: Optional[Sequence[Path]]
+    frozen: Optional[bool]
+    record_untuned: Optional[Path]
+    verify: Optional[bool]
+    output: Optional[Path]
+
+
+@keywords(SolveModelFlags)
+def solve_model(*files: Path, **flags: Unpack[SolveModelFlags]) -> Any:
+    """Find the best solution of a model of binary variables with constraints.
+
+    coalesce solve model FILE... [flags]
+    """
+    return call("solve model", files, SolveModelFlags, flags, prints=True)
+
+
 class SolveQuboFlags(TypedDict, total=False):
     """The flags of coalesce solve qubo. None leaves a flag out.
 

@@ -13,9 +13,11 @@ Q = np.array([[-3.0, 2, 0, 1], [0, -2, 2, 0], [0, 0, -4, 3], [0, 0, 0, -1]])
 GAME = np.array([0.0, 3, 4, 9, 5, 7, 8, 14])
 BIDS = [(5, "a"), (4, ("b",)), (8, ("a", "b")), (3, ("c",))]
 BIDS = [(price, list(goods)) for price, goods in BIDS]
+MODEL = "Maximize\n 3 a + 2 b\nSubject To\n one: a + b <= 1\nBinaries\n a b\nEnd\n"
 
 SOLVES = [
     (coalesce.solve_qubo, Q, _options.QUBO, dict(device="host")),
+    (coalesce.solve_model, MODEL, _options.MODEL, dict(device="host")),
     (coalesce.solve_csg, GAME, _options.CSG, dict(device="host")),
     (coalesce.solve_assignment, [[4, 1, 3], [2, 0, 5], [3, 2, 2]], _options.ASSIGNMENT, dict(device="host")),
     (coalesce.solve_auction, BIDS, _options.AUCTION, dict(device="host")),

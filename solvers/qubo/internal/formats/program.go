@@ -28,7 +28,7 @@ func readProgram(read func(*text.File, *formats.Budget) (*program.Program, error
 // unconstrained is the instance of a program, an error for a program that is none.
 func unconstrained(p *program.Program, name string, o Options) (*problem.Instance, error) {
 	if len(p.Constraints) > 0 {
-		return nil, formats.Errorf(name, p.Constraints[0].Line, "found a constraint, expected none: a QUBO is an objective of binary variables alone")
+		return nil, formats.Errorf(name, p.Constraints[0].Line, "found a constraint, expected none: a QUBO is an objective of binary variables alone (coalesce solve model takes constraints)")
 	}
 	var names []string
 	for i := range p.Variables {
@@ -38,7 +38,7 @@ func unconstrained(p *program.Program, name string, o Options) (*problem.Instanc
 		case v.Kind == program.Binary:
 			return nil, formats.Errorf(name, v.Line, "found the bounds %s of the variable %s, expected 0 and 1 (--fix fixes variables)", v.Bounds(), formats.Quote(v.Name))
 		default:
-			return nil, formats.Errorf(name, v.Line, "found the variable %s, which is not binary, expected 0 and 1 as the values of all", formats.Quote(v.Name))
+			return nil, formats.Errorf(name, v.Line, "found the variable %s, which is not binary, expected 0 and 1 as the values of all (coalesce solve model takes whole numbers with bounds)", formats.Quote(v.Name))
 		}
 		names = append(names, v.Name)
 	}

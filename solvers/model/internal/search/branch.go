@@ -1,0 +1,250 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"coalesce/solvers/model/problem"
+)
+
+// A tree is a depth first search of all bits. Rows fix bits whose other value no solution has, and what free bits can lower the
+// objective by at most bounds it.
+type tree struct {
+	*layout
+	ctx     context.Context
+	order   []int32
+	value   []int8  // of bits; -1: free
+	low     []int64 // of rows, the least and the most that the sum can be
+	high    []int64 //
+	trail   []int32 // bits in the order of their fixing
+	limit   *atomic.Int64
+	accept  func(x []uint8) bool
+	found   func(value int64, x []uint8)
+	nodes   int64
+	stopped bool
+}
+
+// Prove visits all bits that can be better than limit, which found lowers, and reports whether it saw them all before the context
+// ended. Where rows were rounded, accept decides about the bits of the last step.
+func Prove(ctx context.Context, f *problem.Form, limit *atomic.Int64, accept func(x []uint8) bool, found func(value int64, x []uint8)) bool {
+	t := newTree(ctx, f, limit, accept, found)
+	ok := true
+	for r := range t.rows {
+		ok = ok && t.propagate(int32(r))
+	}
+	if ok {
+		t.visit(0)
+	}
+	return !t.stopped
+}
+
+// Bound is a value that no solution of a form is below.
+func Bound(f *problem.Form) int64 {
+	return newTree(context.Background(), f, new(atomic.Int64), nil, nil).bound()
+}
+
+func newTree(ctx context.Context, f *problem.Form, limit *atomic.Int64, accept func(x []uint8) bool, found func(value int64, x []uint8)) *tree {
+	l := newLayout(f)
+	l.rows, l.memberOf = f.Rows, make([][]link, f.N)
+	t := &tree{layout: l, ctx: ctx, value: slices.Repeat([]int8{-1}, f.N), limit: limit, accept: accept, found: found, low: make([]int64, len(f.Rows)), high: make([]int64, len(f.Rows))}
+	for r := range l.rows {
+		for j, b := range l.rows[r].Bits {
+			a := l.rows[r].Coefficients[j]
+			l.memberOf[b] = append(l.memberOf[b], link{int32(r), a})
+			t.low[r] += min(0, a)
+			t.high[r] += max(0, a)
+		}
+	}
+	t.order = make([]int32, f.N)
+	for i := range t.order {
+		t.order[i] = int32(i)
+	}
+	degree := func(i int32) int { return len(l.memberOf[i])*4 + len(l.pairs[i]) + 2*len(l.products[i]) }
+	slices.SortStableFunc(t.order, func(a, b int32) int { return degree(b) - degree(a) })
+	return t
+}
+
+// fix gives a bit a value and follows the rows; false: no solution is left.
+func (t *tree) fix(b int32, v int8) bool {
+	if t.value[b] >= 0 {
+		return t.value[b] == v
+	}
+	t.value[b] = v
+	t.trail = append(t.trail, b)
+	for _, m := range t.memberOf[b] {
+		if (m.coefficient > 0) == (v == 1) {
+			t.low[m.at] += max(m.coefficient, -m.coefficient)
+		} else {
+			t.high[m.at] -= max(m.coefficient, -m.coefficient)
+		}
+	}
+	for _, m := range t.memberOf[b] {
+		if !t.propagate(m.at) {
+			return false
+		}
+	}
+	return true
+}
+
+// undo frees the bits behind a mark.
+func (t *tree) undo(mark int) {
+	for len(t.trail) > mark {
+		b := t.trail[len(t.trail)-1]
+		t.trail = t.trail[:len(t.trail)-1]
+		for _, m := range t.memberOf[b] {
+			if (m.coefficient > 0) == (t.value[b] == 1) {
+				t.low[m.at] -= max(m.coefficient, -m.coefficient)
+			} else {
+				t.high[m.at] += max(m.coefficient, -m.coefficient)
+			}
+		}
+		t.value[b] = -1
+	}
+}
+
+// propagate fixes the bits of a row whose other value breaks it; false: nothing satisfies it.
+func (t *tree) propagate(r int32) bool {
+	row := &t.rows[r]
+	low, high := row.Low-2*row.Slack, row.High+2*row.Slack
+	if t.low[r] > high || t.high[r] < low {
+		return false
+	}
+	if t.high[r] <= high && t.low[r] >= low {
+		return true
+	}
+	for j, b := range row.Bits {
+		if t.value[b] >= 0 {
+			continue
+		}
+		a := row.Coefficients[j]
+		size, v := max(a, -a), int8(0)
+		if a < 0 {
+			v = 1
+		}
+		switch { // v gives the smaller sum
+		case t.low[r]+size > high:
+		case t.high[r]-size < low:
+			v = 1 - v
+		default:
+			continue
+		}
+		if !t.fix(b, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// bound is a value that no completion is below.
+func (t *tree) bound() int64 {
+	f, sum := t.form, t.form.Offset
+	slope := make([]int64, f.N) // the linear terms of free bits
+	for i, c := range f.Linear {
+		switch t.value[i] {
+		case 1:
+			sum += c
+		case -1:
+			slope[i] = c
+		}
+	}
+	for _, p := range f.Pairs {
+		a, b := t.value[p.I], t.value[p.J]
+		switch {
+		case a == 0 || b == 0:
+		case a == 1 && b == 1:
+			sum += p.Coefficient
+		case a == 1:
+			slope[p.J] += p.Coefficient
+		case b == 1:
+			slope[p.I] += p.Coefficient
+		case p.Coefficient < 0: // half to each
+			slope[p.I] += p.Coefficient / 2
+			slope[p.J] += p.Coefficient - p.Coefficient/2
+		}
+	}
+	for k := range f.Products {
+		sum += t.least(&f.Products[k])
+	}
+	counted := make([]bool, f.N)
+	for g := range t.keeps { // of a row of which one bit is 1 the smallest slope counts alone
+		row := &t.keeps[g]
+		if row.Low != 1 || row.High != 1 {
+			continue
+		}
+		least, free := int64(0), false
+		for _, b := range row.Bits {
+			counted[b] = true
+			if t.value[b] == -1 && (!free || slope[b] < least) {
+				least, free = slope[b], true
+			}
+		}
+		taken := slices.ContainsFunc(row.Bits, func(b int32) bool { return t.value[b] == 1 })
+		if free && !taken {
+			sum += least
+		}
+	}
+	for i, c := range slope {
+		if !counted[i] {
+			sum += min(0, c)
+		}
+	}
+	return sum
+}
+
+// least is the smallest value that a product can have.
+func (t *tree) least(p *problem.Product) int64 {
+	sign, free := int64(1), false
+	for _, b := range p.Bits {
+		switch t.value[b] {
+		case -1:
+			free = true
+		case 0:
+			if !p.Spins {
+				return 0
+			}
+			sign = -sign
+		}
+	}
+	switch {
+	case !free:
+		return p.Coefficient * sign
+	case p.Spins:
+		return min(p.Coefficient, -p.Coefficient)
+	}
+	return min(0, p.Coefficient)
+}
+
+func (t *tree) visit(depth int) {
+	if t.nodes++; t.nodes&1023 == 0 && t.ctx.Err() != nil {
+		t.stopped = true
+	}
+	if t.stopped || t.bound() >= t.limit.Load() {
+		return
+	}
+	for depth < len(t.order) && t.value[t.order[depth]] >= 0 {
+		depth++
+	}
+	if depth == len(t.order) {
+		x := make([]uint8, len(t.value))
+		for i, v := range t.value {
+			x[i] = uint8(v)
+		}
+		if v := t.form.Value(x); v < t.limit.Load() && t.accept(x) {
+			t.found(v, x)
+		}
+		return
+	}
+	b := t.order[depth]
+	first := int8(0)
+	if t.form.Linear[b] < 0 {
+		first = 1
+	}
+	for _, v := range []int8{first, 1 - first} {
+		mark := len(t.trail)
+		if t.fix(b, v) {
+			t.visit(depth + 1)
+		}
+		t.undo(mark)
+	}
+}

@@ -1,0 +1,76 @@
+package model
+
+import (
+	"coalesce/solvers/model/problem"
+	"coalesce/solvers/solve"
+)
+
+// A Result is the best solution that was found for a model. Its value and the sums of its constraints were recomputed from the model's
+// own decimals.
+type Result struct {
+	solve.Report
+	// file format of the model
+	Format string `json:"format"`
+	// direction of the objective
+	Sense problem.Sense `json:"sense"`
+	// whether the solution keeps all constraints; value and bound are of feasible solutions alone
+	Feasible bool `json:"feasible"`
+	// value of each variable; where no feasible solution was found, of one that violates few constraints
+	Solution []int64 `json:"solution"`
+	// value of each variable by its name
+	Assignment map[string]int64 `json:"assignment"`
+	// constraints with the sums of the solution
+	Constraints []Constraint `json:"constraints"`
+	// most variables in a term of the objective
+	Degree int `json:"degree"`
+	// seed of the random numbers
+	Seed uint64 `json:"seed"`
+	// moves of the searches
+	Moves int64 `json:"moves"`
+	// moments at which the best value improved
+	History []Improvement `json:"history"`
+	// findings of the check of the answer
+	Certificate Certificate `json:"certificate"`
+}
+
+// A Constraint is a constraint of the model as a solution has it.
+type Constraint struct {
+	// name, or c and the number from 1 of one without
+	Name string `json:"name"`
+	// sum of the solution
+	Value solve.Number `json:"value"`
+	// least sum that is allowed
+	Low solve.Number `json:"low" none:"there is none"`
+	// largest sum that is allowed
+	High solve.Number `json:"high" none:"there is none"`
+	// whether the sum is within the bounds
+	Holds bool `json:"holds"`
+}
+
+// An Improvement is a moment at which the best value improved.
+type Improvement struct {
+	Seconds float64      `json:"seconds" unit:"s"` // time from the start of the solve
+	Value   solve.Number `json:"value"`            // best value
+}
+
+// A Certificate has the findings of the check of a solution.
+type Certificate struct {
+	By     string `json:"by"`     // checker
+	Reason string `json:"reason"` // reason why the solution is proven optimal, or why not, one sentence
+}
+
+// constraintsOf are a model's constraints with the sums of values.
+func constraintsOf(m *problem.Model, x problem.Values) []Constraint {
+	out := make([]Constraint, len(m.Constraints))
+	for k := range out {
+		found, c := m.Find(k, x), &m.Constraints[k]
+		out[k] = Constraint{Name: m.Label(k), Value: solve.Number(problem.RatText(found.Sum)), Holds: found.Violation.Sign() == 0}
+		if c.Low != nil {
+			out[k].Low = solve.Number(c.Low.String())
+		}
+		if c.High != nil {
+			out[k].High = solve.Number(c.High.String())
+		}
+	}
+	return out
+}

@@ -1,0 +1,354 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"math/big"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/formats"
+	"coalesce/solvers/model/internal/search"
+	"coalesce/solvers/model/problem"
+	"coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
+)
+
+// DefaultLimit ends a solve that nothing else would end.
+const DefaultLimit = 10 * time.Second
+
+// The algorithms.
+const (
+	Search = "search" // moves that keep groups and cardinalities, and a tree that proves small models
+	QUBO   = "qubo"   // of models of degree two without constraints, as solve qubo
+)
+
+// Algorithms are the names of the algorithms.
+func Algorithms() []string { return []string{Search, QUBO} }
+
+// Options of Solve. Without a TimeLimit, DefaultLimit holds, or none where Work is set.
+type Options struct {
+	solve.Settings `option:"" algorithm.words:"Algorithms()" time_limit.default:"10s, or none with {work}"`
+	// stop after so many moves of one search, which the answer then depends on beside the seed
+	Work int64 `option:"work" min:"1" default:"no limit"`
+	// fix variables, each by its name: north=0
+	Fix []string `option:"fix" default:"none"`
+
+	Threads int // goroutines; 0: as many as there are cores
+}
+
+// Solve looks for the best solution of a model until a limit is met or its best is proven. The end of ctx and the time limit end it with
+// the best so far. Where a model has no feasible solution the error wraps solve.ErrInfeasible, and the result says so. Where none was
+// found in time, the result has no value and is not feasible.
+func Solve(ctx context.Context, m *problem.Model, o Options) (*Result, error) {
+	if o.TimeLimit == 0 && o.Work == 0 {
+		o.TimeLimit = DefaultLimit
+	}
+	return solve.Run(ctx, &o.Settings, &run{model: m, o: o, limit: &atomic.Int64{}})
+}
+
+// A run is the solve of one model.
+type run struct {
+	o       Options
+	model   *problem.Model
+	form    *problem.Form
+	out     *Result
+	began   time.Time
+	limit   *atomic.Int64 // the value of the best bits, math.MaxInt64 while there are none
+	lock    sync.Mutex
+	best    problem.Values // feasible
+	nearest []uint8
+	bound   *big.Rat // nil: none
+	proven  bool
+	reason  string
+	met     context.CancelFunc
+}
+
+// Plan implements solve.Work.
+func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[problem.Values]], error) {
+	if err := r.o.Check(); err != nil {
+		return nil, nil, err
+	}
+	if err := solve.CheckOptions(r.o.Fields()); err != nil {
+		return nil, nil, err
+	}
+	if err := r.model.Check(); err != nil {
+		return nil, nil, solve.AsInputError(err)
+	}
+	m, err := r.model.Fixing(r.o.Fix)
+	if err != nil {
+		return nil, nil, solve.InvalidInput("Fix", "%w", err)
+	}
+	if r.form, err = problem.NewForm(m); err != nil {
+		return nil, nil, solve.AsInputError(err)
+	}
+	quadratic := len(r.form.Rows) == 0 && len(r.form.Products) == 0 && r.form.N > 0 && len(r.o.Devices) > 0
+	if r.o.Algorithm == QUBO && !quadratic {
+		return nil, nil, solve.InvalidInput("Algorithm", "found %s, expected %s for a model with constraints or of degree 3 and more", QUBO, Search)
+	}
+	r.model = m
+	r.limit.Store(math.MaxInt64)
+	r.out = &Result{Report: solve.Report{Problem: "model", Instance: m.Source, Size: m.Size(), Notes: slices.Clone(m.Notes)}, Format: m.Format, Sense: m.Sense,
+		Degree: m.Degree(), Seed: r.o.Seed, Constraints: []Constraint{}, Solution: []int64{}, Assignment: map[string]int64{}, History: []Improvement{}, Certificate: Certificate{By: "host"}}
+	r.describe()
+	r.began = time.Now()
+	name, method := Search, r.search
+	if r.o.Algorithm != Search && quadratic {
+		name, method = QUBO, r.quadratic
+	}
+	if name == Search {
+		if err := r.o.RefuseVariant(name); err != nil {
+			return nil, nil, err
+		}
+	}
+	r.out.Algorithm, r.out.Variant = name, name
+	return r.out, slices.Values([]solve.Attempt[problem.Values]{{Name: name, Run: func() (problem.Values, error) { return nil, method(ctx) }}}), nil
+}
+
+// describe notes which rows are groups, and what was rounded.
+func (r *run) describe() {
+	groups, cardinalities := 0, 0
+	for k := range r.form.Rows {
+		switch row := &r.form.Rows[k]; {
+		case !row.Cardinality() || len(row.Bits) < 2:
+		case row.Low == 1 && row.High == 1:
+			groups++
+		default:
+			cardinalities++
+		}
+	}
+	if groups+cardinalities > 0 {
+		r.out.Notes = append(r.out.Notes, fmt.Sprintf("found %s and %s among the constraints", formats.Count(groups, "one-hot group"), formats.Count(cardinalities, "cardinality row")))
+	}
+	if bits := r.form.N; bits != len(r.model.Variables) {
+		r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s take %s", formats.Count(len(r.model.Variables), "variable"), formats.Count(bits, "bit")))
+	}
+	if !r.form.Exact {
+		r.out.Notes = append(r.out.Notes, "the search rounds coefficients, the value is exact")
+	}
+}
+
+// search runs the walks and the tree beside them.
+func (r *run) search(ctx context.Context) error {
+	ctx, r.met = context.WithCancel(ctx)
+	defer r.met()
+	f := r.form
+	var start []uint8
+	given, err := solve.StartAs[problem.Values](&r.o.Settings)
+	if err != nil {
+		return err
+	}
+	if r.o.Start != nil {
+		if len(given) != len(r.model.Variables) {
+			return solve.InvalidInput("Start", "found %d values, expected %d", len(given), len(r.model.Variables))
+		}
+		given = slices.Clone(given)
+		for i := range given { // those that are fixed are as they are fixed
+			given[i] = min(max(given[i], r.model.Variables[i].Low), r.model.Variables[i].High)
+		}
+		if start = f.Bits(given); r.model.Feasible(given) {
+			r.found(f.Value(start), start)
+		}
+	}
+	r.bound = f.ModelBound(search.Bound(f))
+	threads := r.o.Threads
+	if threads <= 0 && len(r.o.Devices) > 0 && r.o.Devices[0].Facts().Kind == device.Host {
+		threads = r.o.Devices[0].Facts().SMs
+	}
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	if r.o.Work > 0 {
+		threads = 1
+	}
+	accept := func(x []uint8) bool { return r.model.Feasible(f.Values(x)) }
+	done := false
+	var group sync.WaitGroup
+	if r.o.Work == 0 {
+		group.Go(func() {
+			if done = search.Prove(ctx, f, r.limit, accept, r.found); done {
+				r.met()
+			}
+		})
+		threads = max(1, threads-1)
+	}
+	for k := range threads {
+		group.Go(func() {
+			near, moves := search.Walk(ctx, f, start, r.o.Seed+uint64(k), r.o.Work, r.limit, r.found)
+			r.lock.Lock()
+			defer r.lock.Unlock()
+			if r.out.Moves += moves; near != nil {
+				r.nearest = near
+			}
+		})
+	}
+	group.Wait()
+	if r.proven = done; done && r.best != nil {
+		r.bound = f.ModelBound(r.limit.Load())
+	}
+	if !done && r.out.Met == nil && r.o.Work == 0 {
+		return solve.InterruptedError(solve.Cause(ctx))
+	}
+	return nil
+}
+
+// found keeps better bits.
+func (r *run) found(value int64, x []uint8) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if value >= r.limit.Load() {
+		return
+	}
+	values := r.form.Values(x)
+	if !r.model.Feasible(values) {
+		return
+	}
+	r.limit.Store(value)
+	r.best = values
+	exact, seconds := r.model.Value(values), time.Since(r.began).Seconds()
+	text := solve.Number(problem.RatText(exact))
+	r.out.History = append(r.out.History, Improvement{seconds, text})
+	if r.o.Progress != nil {
+		r.o.Progress(solve.NewIncumbent(seconds, text, "", 0))
+	}
+	if v, _ := exact.Float64(); r.o.Target != nil && r.out.Met == nil && (r.model.Sense == problem.Maximize && v >= *r.o.Target || r.model.Sense == problem.Minimize && v <= *r.o.Target) {
+		r.out.Met = &seconds
+		if r.met != nil {
+			r.met()
+		}
+	}
+}
+
+// quadratic has binary quadratic programs solve the form.
+func (r *run) quadratic(ctx context.Context) error {
+	f := r.form
+	b := quboproblem.NewBuilder(f.N)
+	b.Minimize()
+	for i, c := range f.Linear {
+		b.LinearInt(i, c)
+	}
+	for _, p := range f.Pairs {
+		b.PairInt(int(p.I), int(p.J), p.Coefficient)
+	}
+	inst, err := b.Build()
+	if err != nil {
+		return err
+	}
+	o := qubo.Options{Settings: r.o.Settings, Work: r.o.Work, Threads: r.o.Threads}
+	o.Algorithm, o.Target, o.Start, o.TimeLimit, o.Progress = "", nil, nil, 0, nil
+	if r.o.Target != nil {
+		target := new(big.Rat).SetFloat64(*r.o.Target)
+		if r.model.Sense == problem.Maximize {
+			target.Neg(target)
+		}
+		target.Mul(target, f.Scale)
+		target.Sub(target, new(big.Rat).SetInt64(f.Offset))
+		v, _ := target.Float64()
+		o.Target = &v
+	}
+	if given, err := solve.StartAs[problem.Values](&r.o.Settings); err != nil {
+		return err
+	} else if r.o.Start != nil {
+		if len(given) != len(r.model.Variables) {
+			return solve.InvalidInput("Start", "found %d values, expected %d", len(given), len(r.model.Variables))
+		}
+		start := make([]byte, f.N)
+		for i, x := range f.Bits(given) {
+			start[i] = '0' + x
+		}
+		if o.Start, err = qubo.ParseStart(start, "start", f.N); err != nil {
+			return err
+		}
+	}
+	o.TimeLimit = r.o.TimeLimit
+	res, err := qubo.Solve(ctx, inst, o)
+	if res == nil {
+		return err
+	}
+	x := make([]uint8, f.N)
+	for i := range x {
+		x[i] = uint8(res.Solution.At(i))
+	}
+	r.found(f.Value(x), x)
+	r.out.Variant, r.out.Reason, r.out.Device, r.out.Moves = res.Variant, res.Reason, res.Device, res.Work.Flips
+	if bound, ok := res.Bound.Rat(); ok {
+		low := new(big.Int).Quo(bound.Num(), bound.Denom()).Int64()
+		r.bound = f.ModelBound(low + f.Offset)
+	}
+	r.proven, r.reason = res.Proven, res.Proof
+	if res.Stopped {
+		return solve.InterruptedError(solve.Cause(ctx))
+	}
+	return err
+}
+
+// Certify implements solve.Work.
+func (r *run) Certify(context.Context, problem.Values) error {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.best == nil && r.proven {
+		r.out.ProveInfeasible()
+		r.out.Certificate.Reason = "all solutions were visited, and none keeps the constraints"
+		return fmt.Errorf("the constraints allow no solution: %w", solve.ErrInfeasible)
+	}
+	r.complete()
+	return nil
+}
+
+// Best implements solve.Work.
+func (r *run) Best(context.Context, problem.Values) (string, error) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.complete()
+	if r.best == nil {
+		return "no feasible solution was found; the values break some constraints", nil
+	}
+	return "the solution is the best so far", nil
+}
+
+// complete fills the result from the best values, or from the nearest bits.
+func (r *run) complete() {
+	x := r.best
+	if r.out.Feasible = x != nil; !r.out.Feasible {
+		if r.nearest == nil {
+			r.nearest = make([]uint8, r.form.N)
+		}
+		x = r.form.Values(r.nearest)
+	}
+	r.out.Solution = x
+	for i := range r.model.Variables {
+		r.out.Assignment[r.model.Variables[i].Name] = x[i]
+	}
+	r.out.Constraints = constraintsOf(r.model, x)
+	if !r.out.Feasible {
+		r.out.Certificate.Reason = "no feasible solution was found"
+		return
+	}
+	value := r.model.Value(x)
+	r.out.Value = solve.Number(problem.RatText(value))
+	reason := "no proof: the bound is the sum of what each term can be"
+	if r.proven {
+		reason = "all solutions that could be better were visited"
+	}
+	r.out.Certificate.Reason = cmp.Or(r.reason, reason)
+	if r.bound == nil {
+		return
+	}
+	if beats := r.bound.Cmp(value); r.model.Sense == problem.Maximize && beats < 0 || r.model.Sense == problem.Minimize && beats > 0 {
+		return // of rounded coefficients
+	}
+	bound := solve.Number(problem.RatText(r.bound))
+	if r.proven || r.bound.Cmp(value) == 0 { // of rounded coefficients within a gap
+		r.out.SetProvenBound(bound)
+		return
+	}
+	r.out.SetBound(bound)
+}

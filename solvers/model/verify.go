@@ -1,0 +1,73 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"coalesce/solvers/model/problem"
+	"coalesce/solvers/solve"
+)
+
+// Verify holds a result, the JSON object of a Result, against a model: each variable has a value of its range, the sums of the
+// constraints are the stated ones, the solution is feasible if the result says so, and its value is the stated one.
+func Verify(m *problem.Model, result []byte) (*solve.Verdict, error) {
+	var x Result
+	if err := json.Unmarshal(result, &x); err != nil {
+		return nil, fmt.Errorf("result: %w", err)
+	}
+	v, err := solve.NewVerdict("model", &x.Report)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if !v.SameSize(m.Size()) || !solve.CheckEqual(v, "sense", x.Sense, m.Sense, "") {
+		return v, nil
+	}
+	if x.Proven && !x.Feasible && x.Value == "" && len(x.Solution) == 0 {
+		v.NoteUnchecked()
+		return v, nil
+	}
+	if len(x.Solution) != len(m.Variables) {
+		v.Refute("found %d values, expected %d", len(x.Solution), len(m.Variables))
+		return v, nil
+	}
+	values, named := problem.Values(x.Solution), make(map[string]int64, len(x.Solution))
+	for i := range m.Variables {
+		if !m.Variables[i].Allows(values[i]) {
+			v.Refute("the variable %s is %d, expected %d to %d", m.Variables[i].Name, values[i], m.Variables[i].Low, m.Variables[i].High)
+			return v, nil
+		}
+		named[m.Variables[i].Name] = values[i]
+	}
+	if x.Assignment != nil && !maps.Equal(named, x.Assignment) {
+		v.Refute("the values by name are not the values of the solution")
+	}
+	sums := constraintsOf(m, values)
+	if len(x.Constraints) != len(sums) {
+		v.Refute("found %d constraints, expected %d", len(x.Constraints), len(sums))
+		return v, nil
+	}
+	for k, c := range sums {
+		a, _ := c.Value.Rat()
+		if b, ok := x.Constraints[k].Value.Rat(); !ok || a.Cmp(b) != 0 || x.Constraints[k].Name != c.Name || x.Constraints[k].Holds != c.Holds {
+			v.Refute("the constraint %s is stated as %s (%s, holds: %t), recomputed it is %s (%t)", c.Name, x.Constraints[k].Value, x.Constraints[k].Name, x.Constraints[k].Holds, c.Value, c.Holds)
+		}
+	}
+	feasible := m.Feasible(values)
+	switch {
+	case feasible != x.Feasible:
+		v.Refute("the result says %t of whether the solution is feasible, the model %t", x.Feasible, feasible)
+	case feasible:
+		v.Note("feasible: %d variables are within their bounds, %d constraints hold", len(values), len(sums))
+		v.CheckValue(solve.Number(problem.RatText(m.Value(values))), m.Sense == problem.Maximize)
+		v.NoteUnchecked()
+	case x.Value != "":
+		v.Refute("the result has the value %s and no feasible solution, expected none", x.Value)
+	default:
+		v.Note("no feasible solution is stated")
+	}
+	return v, nil
+}

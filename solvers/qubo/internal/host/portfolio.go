@@ -83,7 +83,7 @@ func newPortfolio(p *problem.Normal, step, add float64, without []string, o sear
 	n := float64(p.N)
 	sweep := n * (2 + add/10)
 	stall := float64(rules.Stall) * step * 2
-	expect := [methods]float64{stall, annealSweeps * sweep, reheatSweeps * sweep, 2000 * n, stall + n/2*add}
+	expect := [methods]float64{stall, annealSweeps * sweep, reheatSweeps * sweep, 2000 * n, stall + n/2*add, annealSweeps * sweep / 4}
 	include := func(m method) {
 		for k := 0; k < lengths && (m != eliminateWalk || eliminateWidth+2*k <= widest); k++ {
 			f.arms = append(f.arms, arm{method: m, length: k, expect: expect[m] * float64(int(1)<<(2*k))})
@@ -189,6 +189,11 @@ func (f *portfolio) planWalk() walkPlan {
 	a, b, ok := f.DrawPair(f.random)
 	if !ok || len(f.Elites) < f.Size && f.random.IntN(2) == 0 {
 		return w // fill the pool from random starts
+	}
+	if w.method == contractWalk {
+		w.parents = f.drawParents()
+		w.from = w.parents[0]
+		return w
 	}
 	if w.method != annealWalk {
 		w.from, w.toward = a.X, b.X

@@ -87,7 +87,7 @@ func searchRows[S qubo.Sum](ctx context.Context, h Search, p *problem.Normal, s 
 	step, add := m.flipCosts()
 	without := h.Without
 	if m.sparse() == nil || s.Delta >= math.MaxInt32/16 || len(p.Col) > maxDegree*p.N || p.N > maxEliminated {
-		without = append(slices.Clip(without), eliminateWalk.String())
+		without = append(slices.Clip(without), eliminateWalk.String(), contractWalk.String())
 	}
 	portfolio := newPortfolio(p, step, add, without, o)
 	if first != nil {

@@ -20,22 +20,24 @@ const (
 	reheatWalk                  // annealing of an elite from a lower temperature
 	eliminateWalk               // exact moves by elimination from an elite or a crossover
 	startWalk                   // a start of massive multi-start, path relinking to an elite, tabu search
+	contractWalk                // annealing of clusters on which elites agree
 	methods
 )
 
 // String is the name by which a method is left out.
 func (m method) String() string {
-	return [...]string{"tabu", "anneal", "reheat", "eliminate", "multistart"}[m]
+	return [...]string{"tabu", "anneal", "reheat", "eliminate", "multistart", "contract"}[m]
 }
 
 // A walkPlan is the first solution of a walk and the method that improves it. Walks do not
 // write to elites.
 type walkPlan struct {
-	method method
-	from   []uint64 // first solution; nil: a random one
-	toward []uint64 // second parent; nil: none
-	length int      // index of lengths
-	arm    int      // of the portfolio
+	method  method
+	from    []uint64   // first solution; nil: a random one
+	toward  []uint64   // second parent; nil: none
+	parents [][]uint64 // of a contraction, from among them
+	length  int        // index of lengths
+	arm     int        // of the portfolio
 }
 
 // A searcher is one of the searches that run side by side: a goroutine that
@@ -205,6 +207,8 @@ func (s *searcher[S]) makeWalk() bool {
 		return s.reheat() && s.polish()
 	case eliminateWalk:
 		return s.eliminate()
+	case contractWalk:
+		return s.contract()
 	case startWalk:
 		if !s.multistartFromElite() {
 			return false

@@ -11,7 +11,7 @@ import (
 )
 
 // ScalingHash is the hash of the family assignment/scaling: what its texts are made from.
-const ScalingHash = 0xb86b9ce2ab707d2c
+const ScalingHash = 0x5ce7df959f734165
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -31,17 +31,17 @@ var Scaling = device.Family{
 		{Name: "refine", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "shift", Type: "uint64"}, {Name: "most", Type: "uint64"}, {Name: "roomy", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,depth=2,value=int32", Symbol: "assignment_scaling_block256_depth2_int32", Hash: 0xcaa6c9949486e104, Values: []string{"256", "2", "int32"}, Pack: 0},
-		{Label: "block=256,depth=4,value=int32", Symbol: "assignment_scaling_block256_depth4_int32", Hash: 0x0d865ab66549ae8d, Values: []string{"256", "4", "int32"}, Pack: 0},
-		{Label: "block=512,depth=2,value=int32", Symbol: "assignment_scaling_block512_depth2_int32", Hash: 0xc2ddab7e974df2d2, Values: []string{"512", "2", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,depth=2,value=int64", Symbol: "assignment_scaling_block512_depth2_int64", Hash: 0xb4a3bd459c6fc9cd, Values: []string{"512", "2", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,depth=2,value=float32", Symbol: "assignment_scaling_block512_depth2_float32", Hash: 0x18693780bfbf7d2c, Values: []string{"512", "2", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,depth=2,value=float64", Symbol: "assignment_scaling_block512_depth2_float64", Hash: 0x3ce98437fb97db27, Values: []string{"512", "2", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,depth=4,value=int32", Symbol: "assignment_scaling_block512_depth4_int32", Hash: 0xb8ac23c28c69cb5b, Values: []string{"512", "4", "int32"}, Pack: 0},
+		{Label: "block=256,depth=2,value=int32", Symbol: "assignment_scaling_block256_depth2_int32", Hash: 0xb6868f0adedb6087, Values: []string{"256", "2", "int32"}, Pack: 0},
+		{Label: "block=256,depth=4,value=int32", Symbol: "assignment_scaling_block256_depth4_int32", Hash: 0xb2783d91b772da0a, Values: []string{"256", "4", "int32"}, Pack: 0},
+		{Label: "block=512,depth=2,value=int32", Symbol: "assignment_scaling_block512_depth2_int32", Hash: 0x22c5538be08ce26c, Values: []string{"512", "2", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,depth=2,value=int64", Symbol: "assignment_scaling_block512_depth2_int64", Hash: 0x6e30e7c8b455893d, Values: []string{"512", "2", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,depth=2,value=float32", Symbol: "assignment_scaling_block512_depth2_float32", Hash: 0xa82266c31bab6594, Values: []string{"512", "2", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,depth=2,value=float64", Symbol: "assignment_scaling_block512_depth2_float64", Hash: 0xaae105d0dd25b660, Values: []string{"512", "2", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,depth=4,value=int32", Symbol: "assignment_scaling_block512_depth4_int32", Hash: 0x71602f9b27f035e0, Values: []string{"512", "4", "int32"}, Pack: 0},
 	},
 	Source: scalingSource,
 	Packs: []device.Pack{
-		{File: "scaling/pack_000.cu", Hash: 0xf2cffa04a6db323a},
+		{File: "scaling/pack_000.cu", Hash: 0x5b14fa4807488912},
 	},
 }
 

@@ -32,7 +32,7 @@ const (
 	ScalingWordRead    = 24
 	ScalingWordFlips   = 25
 	ScalingWordStages  = 26
-	ScalingWordWords   = 32
+	ScalingWordWords   = 33
 )
 
 // Enum Status of the kernels of assignment/scaling.
@@ -48,8 +48,9 @@ const (
 	ScalingStageBidding    = 1
 	ScalingStagePreparing  = 2
 	ScalingStageSearching  = 3
-	ScalingStageAugmenting = 4
-	ScalingStageRefining   = 5
+	ScalingStageReading    = 4
+	ScalingStageAugmenting = 5
+	ScalingStageRefining   = 6
 )
 
 // Constexpr SHARED of the kernels of assignment/scaling.

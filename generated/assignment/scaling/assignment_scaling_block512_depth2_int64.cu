@@ -21,4 +21,4 @@ struct param {
 #include "assignment/scaling/kernels.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_scaling_block512_depth2_int64_hash = 0xb4a3bd459c6fc9cdull;
+extern "C" __device__ unsigned long long assignment_scaling_block512_depth2_int64_hash = 0x6e30e7c8b455893dull;

@@ -58,12 +58,15 @@ __device__ void search(State& s, const u32* list, u32 free, u32 m, u32 most) {
             if (thread() == 0) s.control[REACHED] = 0;  // too late for prices and paths
             break;
         }
+        s.stamp(SEARCHING);
         u32 reached = load(s.control + REACHED);
         if (reached > 0) {
             i64 d = nearest(s, reached, m < reached ? m : reached);
             bound = d + 1 < bound ? d + 1 : bound;
         }
-        if (readNear<false>(s, q, t, turn, list, free, bound, sum) == 0) break;
+        u32 rows = readNear<false>(s, q, t, turn, list, free, bound, sum);
+        s.stamp(READING);
+        if (rows == 0) break;
     }
     if (thread() == 0) s.control[WITHIN] = (u64)bound, s.control[STEPS] += t, coalesce::release(s.control + OVER, 1ull);
 }

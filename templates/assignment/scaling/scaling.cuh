@@ -35,12 +35,12 @@ constexpr u32 QUEUED = 4;              // entries of a global list, a row
 // Go: Word
 enum Word {
     BARRIER, SUM, LISTED = SUM + 2, FREED = LISTED + 3, WANTED = FREED + 3, NEEDED = WANTED + 2, REACHED = NEEDED + 2, BOUND, WITHIN, OVER, CUT, STATUS,
-    LEFT, STEPS, BIDS, PHASES, PATHS, READ, FLIPS, STAGES, WORDS = STAGES + 6
+    LEFT, STEPS, BIDS, PHASES, PATHS, READ, FLIPS, STAGES, WORDS = STAGES + 7
 };
 // Go: Status
 enum Status { DONE, STUCK, STALLED };
 // Go: Stage
-enum Stage { SCANNING, BIDDING, PREPARING, SEARCHING, AUGMENTING, REFINING };
+enum Stage { SCANNING, BIDDING, PREPARING, SEARCHING, READING, AUGMENTING, REFINING };
 
 // An Entry is a row that a search has reached: what its c - v are added to for distances (refine:
 // its costs, for prices), and the column whose owner it is, NOBODY for a free row.

@@ -111,18 +111,18 @@ template <bool REFINE> __device__ void visitAll(const State& s, Queue& q, u32 t,
 }
 
 // nearest returns a distance within which m, and few more, of the first `reached` free columns
-// lie: for m = 1 the least distance, else the upper edge of one of BLOCK bins. A whole block calls.
+// lie: for m = 1 the least distance, else the largest of one of BLOCK bins, which are of the bin
+// that holds the m-th until it has few more. A whole block calls.
 __device__ i64 nearest(const State& s, u32 reached, u32 m) {
-    __shared__ i64 low, high, answer;  // high is negated
-    __shared__ u32 bin[BLOCK], part[WARPS];
+    __shared__ i64 low, high, answer, farthest[BLOCK];  // high and farthest are negated
+    __shared__ u32 bin[BLOCK], part[WARPS], chosen, below, within;
     u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     auto distance = [&](u32 k) {
         u32 j = __ldcg(s.reached + k);
         return j == NOBODY ? FAR : s.distance(__ldcg(&s.column[j].word));  // NOBODY: another block has counted the column and will write
     };
     __syncthreads();
-    if (threadIdx.x == 0) low = answer = FAR, high = 0;
-    bin[threadIdx.x] = 0;
+    if (threadIdx.x == 0) low = answer = FAR, high = 0, below = 0;
     i64 least = FAR, most = 0;
     for (u32 k = threadIdx.x; k < reached; k += BLOCK) {
         i64 d = distance(k);
@@ -135,24 +135,35 @@ __device__ i64 nearest(const State& s, u32 reached, u32 m) {
     __syncthreads();
     least = low;
     if (m == 1 || least == FAR) return least;
-    u32 bits = 64 - __clzll(-high - least), shift = bits > LOG2<BLOCK> ? bits - LOG2<BLOCK> : 0;
-    for (u32 k = threadIdx.x; k < reached; k += BLOCK) {
-        i64 d = distance(k), b = (d - least) >> shift;
-        if (d < FAR) atomicAdd(bin + (b < 0 ? 0 : b < BLOCK ? b : BLOCK - 1), 1u);
-    }
-    __syncthreads();
-    u32 here = bin[threadIdx.x], up = here;
+    u32 bits = 64 - __clzll(-high - least);
+    for (i64 from = least;;) {
+        u32 shift = bits > LOG2<BLOCK> ? bits - LOG2<BLOCK> : 0, before = below;
+        bin[threadIdx.x] = 0, farthest[threadIdx.x] = 0;
+        if (threadIdx.x == 0) chosen = BLOCK;
+        __syncthreads();
+        for (u32 k = threadIdx.x; k < reached; k += BLOCK) {
+            i64 d = distance(k), b = (d - from) >> shift;
+            if (b < 0 || b >= BLOCK) continue;  // FAR, of another bin, or fallen meanwhile
+            atomicAdd(bin + b, 1u);
+            atomicMin(farthest + b, -d);
+        }
+        __syncthreads();
+        u32 here = bin[threadIdx.x], up = here;
 #pragma unroll
-    for (u32 d = 1; d < WARP; d <<= 1) {
-        u32 x = __shfl_up_sync(ALL, up, d);
-        if (lane >= d) up += x;
+        for (u32 d = 1; d < WARP; d <<= 1) {
+            u32 x = __shfl_up_sync(ALL, up, d);
+            if (lane >= d) up += x;
+        }
+        if (lane == WARP - 1) part[warp] = up;
+        __syncthreads();
+        up += before;
+        for (u32 w = 0; w < warp; w++) up += part[w];
+        if (up >= m && up - here < m) answer = -farthest[threadIdx.x], chosen = threadIdx.x, below = up - here, within = up;
+        __syncthreads();
+        if (chosen == BLOCK || within <= m + m / 8 || shift == 0) return answer;
+        from += (i64)chosen << shift, bits = shift;
+        __syncthreads();
     }
-    if (lane == WARP - 1) part[warp] = up;
-    __syncthreads();
-    for (u32 w = 0; w < warp; w++) up += part[w];
-    if (up >= m && up - here < m) answer = least + ((i64)(threadIdx.x + 1) << shift) - 1;
-    __syncthreads();
-    return answer;
 }
 
 // tighten lowers the bound to the distance of the m-th free column, once m are reached.

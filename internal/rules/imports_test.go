@@ -151,6 +151,7 @@ var rooms = []room{
 	{"solvers/csg/internal/formats", []string{"solvers/option", "solvers/csg/problem", "solvers/formats/..."}},
 	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores", "generated/csg", "runtime/device"}},
 	{"solvers/csg/internal/reference", []string{"solvers/csg/problem"}},
+	{"solvers/csg/internal/payoff", []string{"solvers/csg/problem", "solvers/solve"}},
 	{"solvers/csg/internal/ranking", []string{"solvers/csg/problem", "solvers/csg/internal/reference"}},
 	{"solvers/csg/internal/levels", nil},
 	{"solvers/csg/internal/cancel", []string{"runtime/device"}},
@@ -172,7 +173,7 @@ var rooms = []room{
 	{"solvers/csg/anytime", []string{"solvers/option", "solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/lns", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
 	// The API knows no kernels: what it runs, the plan names and an attempt does.
 	{"solvers/csg/listed", []string{"solvers/option", "solvers/auction", "solvers/csg", "solvers/csg/anytime", "solvers/csg/problem", "solvers/csg/internal/formats", "solvers/formats", "solvers/formats/names", "solvers/solve"}},
-	{"solvers/csg", []string{"solvers/csg/problem", "solvers/option", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
+	{"solvers/csg", []string{"solvers/csg/problem", "solvers/option", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/payoff", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
 	// model's rooms: searches know the form of a model, not its files; models without constraints are binary quadratic programs.
 	{"solvers/model/problem", []string{"solvers/formats", "solvers/formats/program"}},
 	{"solvers/model/internal/formats", []string{"solvers/model/problem", "solvers/formats/..."}},

@@ -148,6 +148,7 @@ class CSGOptions(TypedDict, total=False):
     time_limit: end the solve of an instance after this time, with the best so far, in seconds; default: none, of a search among graphs 10s.
     target: stop at this value or more; prices and searches find structures on their way, splittings only at the end; default: none.
     resume: go on with the file of checkpoint, on any device; without it the file must not exist.
+    payoff: divide the values of the best structure's blocks among their agents: shapley or banzhaf, a payoff of the core or the proof that there is none, or the nucleolus of at most 16 agents; exact; default: none.
     threads: cores that the host device uses; default: all.
     tuned: choose among the winners in this file too; default: those of coalesce tune.
     pin: run this variant of a family, FAMILY:LABEL, whatever was measured; several texts name variants of several families; default: none.
@@ -159,6 +160,7 @@ class CSGOptions(TypedDict, total=False):
     time_limit: Optional[float]
     target: Optional[float]
     resume: Optional[bool]
+    payoff: Optional[Literal["shapley", "banzhaf", "core", "nucleolus"]]
     threads: Optional[int]
     tuned: Optional[str]
     pin: Optional[Sequence[str]]
@@ -171,6 +173,7 @@ CSG: dict[str, Check] = {
     "time_limit": checked_seconds(),
     "target": checked_real(),
     "resume": checked_truth(),
+    "payoff": checked_text("shapley", "banzhaf", "core", "nucleolus"),
     "threads": checked_whole(0, 2147483647),
     "tuned": checked_text(),
     "pin": checked_texts(),

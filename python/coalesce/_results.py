@@ -149,6 +149,47 @@ class CSGPrices(TypedDict):
     times: CSGTimes
 
 
+class CSGWeighted(TypedDict):
+    """Coalitions whose weights add up to 1 for each agent, and which are worth more than the structure.
+
+    coalition: number of the coalition: bit i-1 stands for agent i.
+    weight: weight, exactly.
+    """
+
+    coalition: int
+    weight: str
+
+
+class CSGLevel(TypedDict):
+    """Levels of excesses that prove the nucleolus.
+
+    excess: value of the coalitions less their payoff, exactly.
+    coalitions: coalitions of this excess; their weights add up to 1.
+    alone: agents that receive what they are worth alone; left out where no such agent is needed.
+    """
+
+    excess: str
+    coalitions: list[CSGWeighted]
+    alone: NotRequired[list[CSGWeighted]]
+
+
+class CSGPayoff(TypedDict):
+    """What each agent receives of the blocks' values.
+
+    concept: concept of the payoffs: shapley, banzhaf, core or nucleolus.
+    values: payoff of each agent, the nearest float64; None where the core is empty.
+    exact: payoff of each agent, exactly: a decimal, or a fraction such as 7/3; None where the core is empty.
+    balanced: coalitions whose weights add up to 1 for each agent, and which are worth more than the structure; left out where the core is not empty, or was not asked for.
+    levels: levels of excesses that prove the nucleolus; left out where the concept is another.
+    """
+
+    concept: str
+    values: Optional[list[float]]
+    exact: Optional[list[str]]
+    balanced: NotRequired[list[CSGWeighted]]
+    levels: NotRequired[list[CSGLevel]]
+
+
 class CSGBlock(TypedDict):
     """Blocks, in the order of their first agents.
 
@@ -211,6 +252,11 @@ class CSGFields(ReportFields):
     def prices(self) -> Optional[CSGPrices]:
         """Prices of the agents that prove the structure optimal, and the work of the proof; None where another algorithm solved the instance."""
         return cast('Optional[CSGPrices]', self.report.get("prices"))
+
+    @property
+    def payoff(self) -> Optional[CSGPayoff]:
+        """What each agent receives of the blocks' values; None where it was not asked for."""
+        return cast('Optional[CSGPayoff]', self.report.get("payoff"))
 
     @property
     def certificate(self) -> CSGCertificate:

@@ -593,6 +593,7 @@ class SolveCsgFlags(TypedDict, total=False):
     target: stop at this value or more; prices and searches find structures on their way, splittings only at the end (default: none).
     checkpoint: append finished levels of the tiles to this file, to go on with after an interruption; a process that ends loses the level being computed and those that wait to be written (default: no file).
     resume: go on with the file of --checkpoint, on any device; without it the file must not exist.
+    payoff: divide the values of the best structure's blocks among their agents: shapley or banzhaf, a payoff of the core or the proof that there is none, or the nucleolus of at most 16 agents; exact: shapley, banzhaf, core, nucleolus (default: none).
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
     threads: cores that the host device uses (default: all).
     tuned: choose among the winners in this file too (default: those of coalesce tune).
@@ -624,6 +625,7 @@ class SolveCsgFlags(TypedDict, total=False):
     target: Optional[float]
     checkpoint: Optional[Path]
     resume: Optional[bool]
+    payoff: Optional[Literal["shapley", "banzhaf", "core", "nucleolus"]]
     device: Optional[Path]
     threads: Optional[int]
     tuned: Optional[Path]

@@ -197,6 +197,16 @@ def test_csg():
         coalesce.solve_csg([0, -np.inf])
 
 
+def test_payoffs():
+    values = [0, 3, 4, 9, 2, 6, 8, 13.5]
+    assert coalesce.solve_csg(values, payoff="shapley").payoff["exact"] == ["13/3", "35/6", "10/3"]
+    assert coalesce.solve_csg(values, payoff="nucleolus").payoff["values"] == [4.25, 6, 3.25]
+    empty = coalesce.solve_csg([0, 0, 0, 4, 0, 4, 4, 5], payoff="core").payoff
+    assert empty["exact"] is None and sorted(c["coalition"] for c in empty["balanced"]) == [3, 5, 6]
+    with pytest.raises(ValueError, match="payoff"):
+        coalesce.solve_coalitions({(0,): 1}, payoff="core")
+
+
 def test_coalitions():
     values = {(0,): 1, (1,): "0.1", (2, 0): Decimal("2.5"), frozenset([1, 2]): 0.2, (0, 1, 2): 2, (50,): -7}
     alone = {(agent,): 0 for agent in range(3, 50)}

@@ -25,6 +25,13 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 				Field: "Resume",
 				Name:  "resume",
 			},
+			{
+				About:   "divide the values of the best structure's blocks among their agents: shapley or banzhaf, a payoff of the core or the proof that there is none, or the nucleolus of at most 16 agents; exact",
+				Default: "none",
+				Field:   "Payoff",
+				Name:    "payoff",
+				Words:   Payoffs(),
+			},
 		},
 	)
 })
@@ -32,7 +39,7 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *Options) Pointers(at []any) []any {
 	at = o.Settings.Pointers(at)
-	at = append(at, &o.Checkpoint, &o.Resume)
+	at = append(at, &o.Checkpoint, &o.Resume, &o.Payoff)
 	return at
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"coalesce/solvers/csg/internal/attempt"
+	"coalesce/solvers/csg/internal/payoff"
 	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/formats"
@@ -38,6 +39,8 @@ type Result struct {
 	Sent int64 `json:"sent,omitempty" unit:"bytes"`
 	// prices of the agents that prove the structure optimal, and the work of the proof
 	Prices *Prices `json:"prices,omitempty" none:"another algorithm solved the instance"`
+	// what each agent receives of the blocks' values
+	Payoff *payoff.Payoff `json:"payoff,omitempty" none:"it was not asked for"`
 	// findings of the check of the answer
 	Certificate problem.Certificate `json:"certificate"`
 }

@@ -11,6 +11,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/attempt"
 	"coalesce/solvers/csg/internal/checkpoint"
+	"coalesce/solvers/csg/internal/payoff"
 	"coalesce/solvers/csg/internal/plan"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
@@ -25,10 +26,16 @@ type Options struct {
 	Checkpoint string `option:"checkpoint" default:"no file"`
 	// go on with the file of [Options.Checkpoint], on any device; without it the file must not exist
 	Resume bool `option:"resume"`
+	// divide the values of the best structure's blocks among their agents: shapley or banzhaf, a payoff of the core or the proof that there is none, or the
+	// nucleolus of at most 16 agents; exact
+	Payoff string `option:"payoff" words:"Payoffs()" default:"none"`
 }
 
 // Algorithms are the names that Options.Algorithm may have: all methods.
 func Algorithms() []string { return []string{string(ByPrices), string(Apart), string(DP), string(IDP)} }
+
+// Payoffs are the names that Options.Payoff may have.
+func Payoffs() []string { return payoff.Concepts() }
 
 // check returns an error of options that no solve takes.
 func (o *Options) check() error {
@@ -96,6 +103,9 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*attemp
 		inst, err = inst.Prepared()
 	}
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := payoff.CheckAgents(inst.N, r.Payoff); err != nil {
 		return nil, nil, err
 	}
 	if r.plan, err = plan.New(o, inst, r.checkpoint()); err != nil {
@@ -186,7 +196,33 @@ func (r *run) attempts(ctx context.Context, algorithms iter.Seq2[Method, attempt
 }
 
 // Certify implements solve.Work.
-func (r *run) Certify(_ context.Context, found *attempt.Outcome) error {
+func (r *run) Certify(ctx context.Context, found *attempt.Outcome) error {
+	if err := r.certify(found); err != nil || r.Payoff == "" {
+		return err
+	}
+	if found.Met {
+		r.noPayoff()
+		return nil
+	}
+	r.inst.DrawValues()
+	p, err := payoff.Divide(ctx, r.inst, r.result.Structure, r.Payoff)
+	if err != nil && ctx.Err() != nil {
+		r.noPayoff()
+		return nil
+	}
+	r.result.Payoff = p
+	return err
+}
+
+// noPayoff notes that there are no payoffs, where they were asked for.
+func (r *run) noPayoff() {
+	if r.Payoff != "" {
+		r.result.Notes = append(r.result.Notes, "payoffs are not known: the solve ended before")
+	}
+}
+
+// certify is Certify without payoffs.
+func (r *run) certify(found *attempt.Outcome) error {
 	if found.Met {
 		r.result.Reason = "a structure is worth the target"
 		err := r.acceptIncumbent()
@@ -206,6 +242,7 @@ func (r *run) Best(context.Context, *attempt.Outcome) (answer string, err error)
 	if r.task.Incumbent.Value == "" {
 		return "", nil
 	}
+	r.noPayoff()
 	return "the structure is the best so far", r.acceptIncumbent()
 }
 

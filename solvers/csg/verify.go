@@ -89,6 +89,13 @@ func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 	if !reflect.DeepEqual(x.Certificate, r.Certificate) {
 		v.Refute("the certificate differs from that of the instance's values, which add up to %s", r.Certificate.Sum)
 	}
+	if x.Payoff != nil {
+		if shown, err := x.Payoff.Check(context.Background(), inst, r.Structure); err != nil {
+			v.Refute("%w", err)
+		} else {
+			v.Note("payoffs: %s", shown)
+		}
+	}
 	switch {
 	case r.Prices != nil:
 		verifyPrices(v, inst, r)

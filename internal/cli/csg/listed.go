@@ -23,7 +23,7 @@ func (s *solveFlags) lists() bool {
 
 // readGame reads FILE, which may be standard input, as a table of all coalitions or a list of some.
 func (s *solveFlags) readGame(a *run.App, path string) (*problem.Instance, *listed.Instance, error) {
-	table := s.options.Algorithm != "" || s.values != "" || s.options.Checkpoint != "" || s.Verify
+	table := s.options.Algorithm != "" || s.values != "" || s.options.Checkpoint != "" || s.options.Payoff != "" || s.Verify
 	if table && !s.lists() {
 		inst, err := readTable(a, path, s.reading)
 		return inst, nil, err

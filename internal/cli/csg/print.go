@@ -1,6 +1,7 @@
 package csg
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -67,7 +68,7 @@ func writeFound(out io.Writer, r *anytime.Result, device string) error {
 // answer, empty without --verify.
 func writeResult(out io.Writer, r *csg.Result, device, verified string) error {
 	n := r.Size["agents"]
-	if err := writeBlocks(out, r.Certificate.Blocks, r.Value, n); err != nil {
+	if err := cmp.Or(writeBlocks(out, r.Certificate.Blocks, r.Value, n), writePayoff(out, r)); err != nil {
 		return err
 	}
 	return run.Answer{
@@ -76,6 +77,33 @@ func writeResult(out io.Writer, r *csg.Result, device, verified string) error {
 		Checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
 		Verified: verified, Splittings: r.Splittings, Name: device,
 	}.Write(out)
+}
+
+// writePayoff writes what each agent receives, or the coalitions that prove the core empty.
+func writePayoff(out io.Writer, r *csg.Result) error {
+	p := r.Payoff
+	if p == nil {
+		return nil
+	}
+	names := &problem.Instance{Names: r.Names}
+	var table ui.Table
+	table.AlignRight(0)
+	if p.Exact == nil {
+		table.Row("weight", "coalition (the core is empty: these are worth more)")
+		for _, c := range p.Balanced {
+			table.Row(c.Weight, names.Coalition(c.Coalition))
+		}
+	} else {
+		table.Row(p.Concept, "agent")
+		for i, exact := range p.Exact {
+			table.Row(exact, names.Name(i+1))
+		}
+	}
+	if err := table.Write(out); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out)
+	return err
 }
 
 func writeBlocks(out io.Writer, list []problem.Block, total solve.Number, agents int) error {

@@ -149,7 +149,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 		return solveGraph(ctx, a, s, session, path, inst, 0)
 	}
 	s.constraints.Sizes = s.sizes
-	there := drawnOnDevices(&session.Options, s.Verify || s.values != "" || s.sizes != 0)
+	there := drawnOnDevices(&session.Options, s.Verify || s.values != "" || s.sizes != 0 || s.options.Payoff != "")
 	if s.distribution != "" {
 		value, free := s.value, a.Free()
 		if there {
@@ -335,10 +335,10 @@ func (s *solveFlags) effectRules(path string, method int) []effect.Rule {
 		{Flags: "target", For: "one structure", Found: effect.UnlessRequested(s.values == "", "--values, which has the values of all coalitions")},
 		{Flags: "format missing names", For: "files", Found: effect.UnlessRequested(!drawn, source)},
 		{Flags: "missing names", For: "tables", Found: effect.UnlessRequested(drawn || !s.search.isGraph(path), source+", a graph")},
-		{Flags: "values checkpoint resume verify", For: "tables of all coalitions", Found: search},
+		{Flags: "values checkpoint resume verify payoff", For: "tables of all coalitions", Found: search},
 		{Flags: "sizes", For: "tables, and lists of coalitions", Found: effect.UnlessRequested(method != bySearch && (method != eitherMethod || s.sizes != 0), source+", which is searched")},
 		{Flags: "minimize blocks together separate", For: "lists of coalitions", Found: effect.UnlessRequested(s.lists(), "--algorithm "+s.options.Algorithm)},
-		{Flags: "values checkpoint resume verify variant pin frozen tuned record-untuned", For: "tables of all coalitions", Found: effect.UnlessRequested(!s.lists(), "coalitions that are listed one by one")},
+		{Flags: "values checkpoint resume verify payoff variant pin frozen tuned record-untuned", For: "tables of all coalitions", Found: effect.UnlessRequested(!s.lists(), "coalitions that are listed one by one")},
 		{Flags: "connected", For: "graphs", Found: effect.UnlessRequested(!drawn && s.search.isGraph(path), source)},
 		{Flags: "variant pin frozen tuned record-untuned", For: "algorithms with kernels", Found: search},
 		{Flags: "resume", For: "--checkpoint FILE", Found: effect.UnlessRequested(s.options.Checkpoint != "", "no --checkpoint")},

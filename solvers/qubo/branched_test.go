@@ -17,14 +17,23 @@ import (
 func TestBranchedPartsAreProven(t *testing.T) {
 	d := host.Open(2)
 	defer d.Close()
-	for seed := range uint64(4) {
+	for seed := range uint64(8) { // the last four with real coefficients, which int64 rounds
 		r := rand.New(rand.NewPCG(seed, 30))
-		b := problem.NewBuilder(problem.FewVariables + 1 + int(seed))
+		n := problem.FewVariables + 1 + int(seed%4)
+		b := problem.NewBuilder(n)
 		b.Maximize()
-		for i := range problem.FewVariables + 1 + int(seed) {
-			b.LinearInt(i, r.Int64N(201)-100)
-			for j := range i {
-				b.PairInt(i, j, r.Int64N(201)-100)
+		for i := range n {
+			for j := range i + 1 {
+				switch {
+				case seed < 4 && i == j:
+					b.LinearInt(i, r.Int64N(201)-100)
+				case seed < 4:
+					b.PairInt(i, j, r.Int64N(201)-100)
+				case i == j:
+					b.Linear(i, r.NormFloat64())
+				default:
+					b.Pair(i, j, r.NormFloat64())
+				}
 			}
 		}
 		inst, err := b.Build()

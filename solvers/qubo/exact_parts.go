@@ -19,18 +19,17 @@ func (r *run) isFew(k int) bool {
 
 // isBranched reports whether part k, of more than a few variables, is tried by branch and bound before it is searched.
 func (r *run) isBranched(k int) bool {
-	n := r.bests.red.Parts[k].Problem.N
-	return n > problem.FewVariables && n <= mostBranched && r.p.Over == 0 && r.o.Solutions <= 1
+	c := r.bests.red.Parts[k]
+	return c.Problem.N > problem.FewVariables && c.Problem.N <= problem.BranchedVariables && (c.True || r.p.Over == 0) && r.o.Solutions <= 1
 }
 
 // nodesFirst is how many nodes of branch and bound are tried before a visit of all solutions,
 // which takes about as long for the most variables.
 const nodesFirst = 1 << 19
 
-// Parts of up to mostBranched variables are tried with nodesBranched nodes of branch and bound, or in shareBranched of the time
+// Parts of up to problem.BranchedVariables are tried with nodesBranched nodes of branch and bound, or in shareBranched of the time
 // that is left. Dense ones of 30 random coefficients took 70,000 and 93,000 nodes.
 const (
-	mostBranched  = 32
 	nodesBranched = 1 << 18
 	shareBranched = 0.1
 )

@@ -131,7 +131,7 @@ func (r *run) solve() (variant string, err error) {
 // loosens reports whether a reduction has left pairs that gain in a problem of maximum stable sets, which is then searched as any other.
 func (r *run) loosens(red *preprocess.Reduction) bool {
 	return !r.o.Unreduced && stableset.Is(r.p) && slices.ContainsFunc(red.Parts, func(c preprocess.Part) bool {
-		return c.Problem.N > mostBranched && !stableset.Is(c.Problem)
+		return c.Problem.N > problem.BranchedVariables && !stableset.Is(c.Problem)
 	})
 }
 

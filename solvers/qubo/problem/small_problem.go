@@ -8,6 +8,9 @@ import (
 // FewVariables is the most variables whose best solutions are found in exact arithmetic.
 const FewVariables = 25
 
+// BranchedVariables is the most variables whose best solutions are looked for in exact arithmetic, for a share of the time.
+const BranchedVariables = 32
+
 // SmallProblem is the objective of a few variables, the others of its instance being given: maximise
 //
 //	Σ Diag(i) x(i) + Σ{i<j} Weight(i,j) x(i) x(j)

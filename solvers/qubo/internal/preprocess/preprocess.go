@@ -163,8 +163,8 @@ const (
 	mostExactPairs = 8
 )
 
-// hold keeps the rules from components whose best solutions are found in exact arithmetic: those of few variables, and those of
-// which elimination leaves few.
+// hold keeps the rules from components whose best solutions are found in exact arithmetic: those of few variables, those of
+// which elimination leaves few, and those that are tried by branch and bound.
 func (r *reducer) hold(rows ExactRows, stop func() bool) {
 	r.held, r.exact = make([]bool, r.p.N), map[int32]*reference.Elimination{}
 	fixed := r.Restore(nil)
@@ -182,6 +182,7 @@ func (r *reducer) hold(rows ExactRows, stop func() bool) {
 				}
 			}
 		}
+		held = held || len(list) <= problem.BranchedVariables
 		for _, i := range list {
 			r.held[i] = held
 		}

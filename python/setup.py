@@ -27,18 +27,14 @@ class Binary(Distribution):
 
 class Wheel(bdist_wheel):
     def get_tag(self):
-        arch = os.environ.get("COALESCE_WHEEL_ARCH")
-        if arch:
-            return "py3", "none", "manylinux_2_17_" + arch + ".manylinux2014_" + arch
-        return "py3", "none", sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        return "py3", "none", os.environ.get("COALESCE_WHEEL_PLATFORM") or sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
 
 class Build(build_py):
     def run(self):
         super().run()
         package = pathlib.Path(self.build_lib) / "coalesce"
-        library = package / "libcoalesce.so"
-        if library.exists():
+        if any((package / name).exists() for name in ("libcoalesce.so", "libcoalesce.dll")):
             return
         sources = next((p for p in (HERE / "go", HERE.parent) if (p / "cmd" / "libcoalesce").is_dir()), None)
         if sources is None:

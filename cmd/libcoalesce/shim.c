@@ -1,6 +1,10 @@
 /* The public functions: each refuses to enter Go in a forked child, where the threads
  * of Go's runtime are missing and a call would hang. */
-#ifndef _WIN32
+#ifdef _WIN32
+#define PUBLIC __declspec(dllexport) /* a DLL with exports of Go has no others else */
+#pragma GCC diagnostic ignored "-Wdll-attribute-on-redeclaration"
+#else
+#define PUBLIC
 #include <pthread.h>
 #endif
 
@@ -64,24 +68,24 @@ static int small(const coalesce_assignment *p) {
 static int small(const coalesce_assignment *p) { return 0; }
 #endif
 
-int32_t coalesce_assign(coalesce_assignment *p) { return forked ? COALESCE_FORKED : small(p) ? COALESCE_OK : goAssign(p); }
-int32_t coalesce_assign_matrices(coalesce_matrices *p) { return forked ? COALESCE_FORKED : goAssignMatrices(p); }
-int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartAssignment(p, job); }
-int32_t coalesce_start(const char *problem, const char *options, const coalesce_array *arrays, int32_t count,
+PUBLIC int32_t coalesce_assign(coalesce_assignment *p) { return forked ? COALESCE_FORKED : small(p) ? COALESCE_OK : goAssign(p); }
+PUBLIC int32_t coalesce_assign_matrices(coalesce_matrices *p) { return forked ? COALESCE_FORKED : goAssignMatrices(p); }
+PUBLIC int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartAssignment(p, job); }
+PUBLIC int32_t coalesce_start(const char *problem, const char *options, const coalesce_array *arrays, int32_t count,
                        coalesce_progress progress, void *user, int64_t *job) {
     return forked ? COALESCE_FORKED : goStart((char *)problem, (char *)options, (coalesce_array *)arrays, count, progress, user, job);
 }
-int64_t coalesce_solve(const char *problem, const char *options, const coalesce_array *arrays, int32_t count, int32_t *code, char *buffer, int64_t size) {
+PUBLIC int64_t coalesce_solve(const char *problem, const char *options, const coalesce_array *arrays, int32_t count, int32_t *code, char *buffer, int64_t size) {
     return forked ? -COALESCE_FORKED : goSolve((char *)problem, (char *)options, (coalesce_array *)arrays, count, code, buffer, size);
 }
-int32_t coalesce_start_command(const char *const *arguments, int32_t count, int64_t *job) {
+PUBLIC int32_t coalesce_start_command(const char *const *arguments, int32_t count, int64_t *job) {
     return forked ? COALESCE_FORKED : goStartCommand((char **)arguments, count, job);
 }
-int32_t coalesce_start_tune(coalesce_tune *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartTune(p, job); }
-int32_t coalesce_tune_worker(int32_t device) { return forked ? COALESCE_FORKED : goTuneWorker(device); }
-int32_t coalesce_tuned(const char *path) { return forked ? COALESCE_FORKED : goTuned((char *)path); }
-int32_t coalesce_wait(int64_t job, int32_t milliseconds) { return forked ? COALESCE_FORKED : goWait(job, milliseconds); }
-int32_t coalesce_cancel(int64_t job) { return forked ? COALESCE_FORKED : goCancel(job); }
-int64_t coalesce_text(int64_t job, char *buffer, int64_t size) { return forked ? -COALESCE_FORKED : goText(job, buffer, size); }
-int32_t coalesce_close(int64_t job) { return forked ? COALESCE_FORKED : goClose(job); }
-int64_t coalesce_devices(char *buffer, int64_t size) { return forked ? -COALESCE_FORKED : goDevices(buffer, size); }
+PUBLIC int32_t coalesce_start_tune(coalesce_tune *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartTune(p, job); }
+PUBLIC int32_t coalesce_tune_worker(int32_t device) { return forked ? COALESCE_FORKED : goTuneWorker(device); }
+PUBLIC int32_t coalesce_tuned(const char *path) { return forked ? COALESCE_FORKED : goTuned((char *)path); }
+PUBLIC int32_t coalesce_wait(int64_t job, int32_t milliseconds) { return forked ? COALESCE_FORKED : goWait(job, milliseconds); }
+PUBLIC int32_t coalesce_cancel(int64_t job) { return forked ? COALESCE_FORKED : goCancel(job); }
+PUBLIC int64_t coalesce_text(int64_t job, char *buffer, int64_t size) { return forked ? -COALESCE_FORKED : goText(job, buffer, size); }
+PUBLIC int32_t coalesce_close(int64_t job) { return forked ? COALESCE_FORKED : goClose(job); }
+PUBLIC int64_t coalesce_devices(char *buffer, int64_t size) { return forked ? -COALESCE_FORKED : goDevices(buffer, size); }

@@ -117,15 +117,13 @@ class Tune(ctypes.Structure):
 def _load() -> ctypes.CDLL:
     """The library with CUDA where the wheel has it and a driver answers, else the plain one."""
     here = pathlib.Path(__file__).parent
-    path = here / "libcoalesce-cuda.so"
-    if path.exists():
+    path, cuda = here / ("libcoalesce.dll" if sys.platform == "win32" else "libcoalesce.so"), here / "libcoalesce-cuda.so"
+    if cuda.exists():
         try:
-            if ctypes.CDLL("libcuda.so.1").cuInit(0) != 0:
-                path = here / "libcoalesce.so"
+            if ctypes.CDLL("libcuda.so.1").cuInit(0) == 0:
+                path = cuda
         except OSError:
-            path = here / "libcoalesce.so"
-    else:
-        path = here / "libcoalesce.so"
+            pass
     lib = ctypes.CDLL(str(path))
     for name in ("assignment", "tune"):
         getattr(lib, "coalesce_start_" + name).argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)]

@@ -3,6 +3,7 @@ package nvcc
 import (
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,9 @@ func (tk *Toolkit) Build(ctx context.Context, job Job, w io.Writer) (*Result, er
 		return nil, fmt.Errorf("make a working folder: %w", err)
 	}
 	defer os.RemoveAll(work)
+	if err := os.WriteFile(filepath.Join(work, "turing.cuh"), turing, 0o666); err != nil {
+		return nil, fmt.Errorf("write what older architectures lack: %w", err)
+	}
 
 	units := job.units()
 	b := &build{tk: tk, job: job, work: work, reports: map[uint64]*Report{}}
@@ -278,7 +282,23 @@ func (b *build) args(u *unit, file, out string) []string {
 	for _, d := range b.job.Include {
 		args = append(args, "-I", d)
 	}
+	if before := b.before(u); before != "" {
+		args = append(args, "-include", before)
+	}
 	return append(args, "-o", out, file)
+}
+
+// turing has, for architectures below sm_80, the instructions that they lack.
+//
+//go:embed turing.cuh
+var turing []byte
+
+// before is the file that is included before a unit's text; most units have none.
+func (b *build) before(u *unit) string {
+	if number(u.arch) >= 80 {
+		return ""
+	}
+	return filepath.Join(b.work, "turing.cuh")
 }
 
 // text is the file that includes some variants of a unit's pack: the pack's own
@@ -318,6 +338,9 @@ func (b *build) key(u *unit) (string, error) {
 		for _, v := range u.variants {
 			files = append(files, v.File)
 		}
+	}
+	if b.before(u) != "" {
+		h.Write(turing)
 	}
 	seen := map[string]bool{}
 	for _, file := range files {

@@ -224,6 +224,18 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+// TestBefore: architectures without reductions of a warp get a file with them before each text.
+func TestBefore(t *testing.T) {
+	b := &build{work: "work"}
+	args := b.args(&unit{arch: "sm_75"}, "in.cu", "out")
+	if k := slices.Index(args, "-include"); k < 0 || args[k+1] != filepath.Join("work", "turing.cuh") {
+		t.Errorf("sm_75: %s", args)
+	}
+	if args := b.args(&unit{arch: "sm_80"}, "in.cu", "out"); slices.Contains(args, "-include") {
+		t.Errorf("sm_80: %s", args)
+	}
+}
+
 // TestUnits: the images of a job, their variants, and the images that carry PTX.
 func TestUnits(t *testing.T) {
 	p := Pack{Hash: 1, Variants: []Variant{

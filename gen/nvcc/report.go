@@ -142,10 +142,12 @@ type Limits struct {
 	Reserved  int
 }
 
-// limitsOf knows the architectures from sm_80 on.
+// limitsOf knows the architectures from sm_75 on.
 func limitsOf(arch string) (Limits, bool) {
 	l := Limits{Warps: 64, MaxBlocks: 32, Registers: 65536, Shared: 228 << 10, Reserved: 1 << 10}
 	switch archNumber(strings.TrimPrefix(arch, "sm_")) {
+	case 75:
+		l.Warps, l.MaxBlocks, l.Shared, l.Reserved = 32, 16, 64<<10, 0
 	case 80:
 		l.Shared = 164 << 10
 	case 86:

@@ -122,20 +122,25 @@ func successTable(rows []result.Binary) string {
 	return out
 }
 
-// readmeTargets is a line a group, of the runs on one device.
+// readmeTargets is a line a group, of the runs of all solvers on one device.
 func readmeTargets(f *result.Experiment[result.Binary]) string {
 	out := tableHead("instances", "device", "runs that reach the best known value", "median, s", "slowest of those, s", "worst gap of the others, %")
-	for _, c := range classes(f.Rows) {
+	rows := slices.Clone(f.Rows)
+	for i := range rows {
+		rows[i].Name = ""
+	}
+	for _, c := range classes(rows) {
 		met, list := c.met(), result.Summarize(c.rows)
 		gap := 0.0
 		for _, s := range list {
 			gap = max(gap, s.Gap)
 		}
-		if len(met) == 0 {
-			continue
+		median, slowest := "-", "-"
+		if len(met) > 0 {
+			median, slowest = formatTimeToTarget(met[(len(met)-1)/2]), formatTimeToTarget(met[len(met)-1])
 		}
-		out += tableLine(fmt.Sprintf("%s, %d of them", c.group, len(list)), f.Device, fmt.Sprintf("%d of %d", len(met), len(c.rows)),
-			formatTimeToTarget(met[(len(met)-1)/2]), formatTimeToTarget(met[len(met)-1]), fmt.Sprintf("%.3f", gap))
+		out += tableLine(fmt.Sprintf("%s, %d of them", c.group, len(list)), f.Device, fmt.Sprintf("%d of %d", len(met), len(c.rows)), median, slowest,
+			fmt.Sprintf("%.3f", gap))
 	}
 	return out
 }

@@ -44,6 +44,13 @@ func TestReadmeTargets(t *testing.T) {
 	if !strings.Contains(out, ", 2 of them | a GPU | 2 of 3 | 1 | 3 | 1.000 |") {
 		t.Errorf("found\n%s", out)
 	}
+	miss.Name = "y"
+	if out := readmeTargets(&result.Experiment[result.Binary]{Device: "a GPU", Rows: []result.Binary{miss}}); !strings.Contains(out, ", 1 of them | a GPU | 0 of 1 | - | - | 1.000 |") {
+		t.Errorf("no run reaches it:\n%s", out)
+	}
+	if out := readmeTargets(&result.Experiment[result.Binary]{Device: "a GPU", Rows: []result.Binary{row("G14", 3), miss}}); !strings.Contains(out, "| 1 of 2 |") {
+		t.Errorf("of two solvers:\n%s", out)
+	}
 }
 
 func TestEvaluateTable(t *testing.T) {

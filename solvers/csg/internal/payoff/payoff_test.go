@@ -194,7 +194,7 @@ func checkLeast(t *testing.T, r *rand.Rand, g *game, s problem.Structure, p *Pay
 		if now := excesses(); rational && slices.CompareFunc(now, least, func(a, b *big.Rat) int { return a.Cmp(b) }) < 0 {
 			t.Fatalf("payoffs %v have less excesses than the nucleolus %v", x, moved)
 		}
-		x, moved = moved, x
+		x = moved
 	}
 }
 

@@ -19,6 +19,9 @@ import (
 // commit. It goes before Go's stamp.
 var commit string
 
+// release is set by the linker's -X (scripts/release): the version, such as "v0.1.0", where Go stamps none.
+var release string
+
 // version describes the program and its contents.
 type version struct {
 	Version       string   `json:"version"`       // of the module, "devel" where it was not released
@@ -58,7 +61,9 @@ func readVersion() (version, error) {
 
 // stamp sets the version and the commit from Go's build information and the linker's.
 func (v *version) stamp(info *debug.BuildInfo, linked string) {
-	if m := info.Main.Version; m != "" && m != "(devel)" {
+	if m := info.Main.Version; release != "" {
+		v.Version = release
+	} else if m != "" && m != "(devel)" {
 		v.Version = m
 	}
 	revision, dirty := "", false

@@ -211,7 +211,7 @@ func drawnCosts[T problem.Number](t *testing.T, rows, cols int, draw func(i, j i
 	return inst
 }
 
-// Instances whose quarter is solved first are proven: those that ship all, and those that leave supplies or capacities.
+// Flows whose first quarter is solved before the rest are proven, where all is shipped and where supplies or capacities remain.
 func TestTransportOfManyRows(t *testing.T) {
 	o := onHost(t)
 	r := rand.New(rand.NewPCG(5, 9))

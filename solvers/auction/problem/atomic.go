@@ -273,7 +273,7 @@ func (p *AtomicBids) GoodsSold(bids []int) int64 {
 	return sold
 }
 
-// EarliestBids replaces atomic bids that win, given by their places: of those that ask for the same goods at the same price, the first wins.
+// EarliestBids returns winning bids, as indices, with each replaced by the first bid for the same goods at the same price.
 func (p *AtomicBids) EarliestBids(bids []int) []int {
 	at := make(map[string]int, len(bids)) // in the list returned
 	var key []byte

@@ -81,7 +81,7 @@ func settle(ctx context.Context, p *problem.Normal, f *problem.Flow, d problem.P
 		if err := ctx.Err(); err != nil || drop == 0 {
 			return pivots, err
 		}
-		// What is left of the costs, of the pairs that may still be on a cycle: each cost of one is less than a unit off.
+		// The remainders of the costs of pairs that may lie on a cycle. Each is less than a unit.
 		keep := 0
 		width := new(big.Int).Lsh(big.NewInt(int64(nodes)), drop)
 		for k, x := range pairs {

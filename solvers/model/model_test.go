@@ -77,11 +77,11 @@ func randomModel(r *rand.Rand) *problem.Model {
 	return m
 }
 
-// Small models of all kinds have the best value of all solutions, proven; what is called feasible is, and what is called infeasible is.
+// Small models of all kinds are solved to the optimum that exhaustion finds, with a proof, and models without a solution are called infeasible.
 func TestSmallModels(t *testing.T) {
 	count := 400
 	if testing.Short() {
-		count = 60
+		count = 120
 	}
 	infeasible := 0
 	for seed := range count {
@@ -110,7 +110,7 @@ func TestSmallModels(t *testing.T) {
 			t.Fatalf("seed %d: %v, %v", seed, err, v.Err())
 		}
 	}
-	if infeasible < count/20 || infeasible > 2*count/3 {
+	if infeasible < count/20 || infeasible > count/2 {
 		t.Errorf("%d of %d models had no solution", infeasible, count)
 	}
 }

@@ -50,7 +50,7 @@ func ParseDecimal(text string) (Decimal, bool) {
 	return Decimal{digits, int32(exponent)}.reduced(), true
 }
 
-// DecimalOf is the shortest decimal that gives a float64; false for infinities and what is no number.
+// DecimalOf returns the shortest decimal that rounds to a float64, and false for infinities and NaN.
 func DecimalOf(x float64) (Decimal, bool) {
 	return ParseDecimal(strconv.FormatFloat(x, 'e', -1, 64))
 }

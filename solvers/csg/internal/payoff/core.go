@@ -141,7 +141,7 @@ func (g *game) nucleolus(ctx context.Context, s problem.Structure) ([]*big.Rat, 
 	return f.payoffs(), levels, nil
 }
 
-// nextLevel is the least largest excess of coalitions whose payoff is not fixed yet, and what is fixed by it.
+// nextLevel minimises the largest excess of the coalitions whose payoffs are not fixed yet. It returns that excess and the coalitions that it fixes.
 func (g *game) nextLevel(ctx context.Context, f *fixed) (*Level, error) {
 	n := g.inst.N
 	amount := make([]*big.Rat, n+1)
@@ -204,7 +204,7 @@ func (g *game) nextLevel(ctx context.Context, f *fixed) (*Level, error) {
 	return level, g.fixLevel(f, level)
 }
 
-// fixLevel checks the weights of a level against what is fixed before, and fixes what it says.
+// fixLevel checks the weights of a level against the payoffs that earlier levels fixed, and fixes the level's coalitions.
 func (g *game) fixLevel(f *fixed, level *Level) error {
 	e, ok := new(big.Rat).SetString(level.Excess)
 	if !ok || len(level.Excess) > 1<<12 {

@@ -90,12 +90,17 @@ func (c *Spec) Writer(e engine.Engine, inst *problem.Instance, best *problem.Inc
 	return k, err
 }
 
-// Start makes a goroutine that writes levels, in the order in which they are finished, until Finish.
+// Start makes a goroutine that writes best and then levels, in the order in which they are finished, until Finish.
+// It reads best before it returns: the run goes on writing to it.
 func (k *Writer) Start(ctx context.Context, best *problem.Incumbent) {
+	var found []byte
+	if k.file != nil && len(best.Blocks) > 0 && k.from == 0 {
+		found = EncodeBest(best)
+	}
 	go func() {
 		defer close(k.ended)
-		if k.file != nil && len(best.Blocks) > 0 && k.from == 0 {
-			k.failed = k.file.Append(Record{Level: Best}, EncodeBest(best), true)
+		if found != nil {
+			k.failed = k.file.Append(Record{Level: Best}, found, true)
 		}
 		for level := range k.levels {
 			if k.file != nil && k.failed == nil {

@@ -42,7 +42,7 @@ var lacks = []lack{
 	{byArrays, "csg", "distribution agents seed type", "a drawn table is the command's, which draws it on the device", "`commands.solve_csg`"},
 	{byArrays, "assignment", "kind rows cols range seed type rank permuted shift jitter density keep_points", "drawn costs are the command's", "`commands.generate_assignment`"},
 	{byArrays, "csg", "values", "the table of all coalitions is a file", "`commands.solve_csg`, `commands.query_csg`"},
-	{byArrays, "qubo", "plot", "a result draws itself", "`result.plot()`"},
+	{byArrays, allProblems, "plot", "a result draws its search itself, the command its answer", "`result.plot()`, `commands.solve_…`"},
 	{byArrays, allProblems, "json output", "a result is an object", "`result.report`"},
 	{byArrays, allProblems, "verify", "the sequential reference is slow, and a result has its certificate", "`commands.solve_…`, `commands.verify`"},
 	{byArrays, allProblems, "record_untuned", "tuning by records is the command's", "`commands.solve_…`, `tune`"},

@@ -37,7 +37,7 @@ var csgFamily = []string{"solvers/csg/problem", "solvers/csg/internal/engine", "
 
 // cliProblem is what the commands of a problem import, besides the rooms named.
 func cliProblem(more ...string) []string {
-	return append(more, "internal/cli/run", "internal/cli/effect", "internal/cli/atomicfile", "internal/ui", "solvers/option", "solvers/solve", "autotune/tuned", "runtime/device", "runtime/memory")
+	return append(more, "internal/cli/run", "internal/cli/effect", "internal/cli/atomicfile", "internal/picture", "internal/ui", "solvers/option", "solvers/solve", "autotune/tuned", "runtime/device", "runtime/memory")
 }
 
 // rooms are matched in order: the first that a package lies in binds it.
@@ -51,6 +51,7 @@ var rooms = []room{
 	{"internal/problems", []string{"solvers/...", "generated/...", "autotune/subject"}},
 	{"internal/placement", []string{"solvers/option", "autotune/tuned", "autotune/subject"}},
 	{"internal/ui", []string{"solvers/formats"}}, // counts nouns as the readers do
+	{"internal/picture", nil},
 	{"internal/rules", nil},
 	{"scripts/adversary", []string{"internal/cli", "runtime/device", "runtime/devices", "runtime/host", "solvers/csg", "solvers/auction", "solvers/assignment", "solvers/qubo", "solvers/solve", "solvers/solve/inputtest", "solvers/formats/habits"}}, // tries the command as users do, and calls solvers and readers as programs do
 	{"scripts/texts", []string{"runtime/emulated/texts"}}, // compresses what that reads
@@ -58,14 +59,14 @@ var rooms = []room{
 	{"examples/...", nil}, // but for its tests, which use what another program may
 	// The command's rooms: the root has the problems' commands, these know nothing of one another, and all share a run of the
 	// program, which knows no problem.
-	{"internal/cli", []string{"internal/cli/...", "internal/placement", "internal/problems", "internal/ui", "solvers/...", "autotune/...", "runtime/..."}},
+	{"internal/cli", []string{"internal/cli/...", "internal/picture", "internal/placement", "internal/problems", "internal/ui", "solvers/...", "autotune/...", "runtime/..."}},
 	{"internal/cli/csg", cliProblem("solvers/csg", "solvers/csg/anytime", "solvers/csg/listed", "internal/cli/ranks")},
 	{"internal/cli/auction", cliProblem("solvers/auction", "solvers/csg", "solvers/qubo")}, // which solve auctions, with kernels that --pin names
 	{"internal/cli/assignment", cliProblem("solvers/assignment", "solvers/formats/csv", "runtime/collective", "runtime/devices")},
 	{"internal/cli/qubo", cliProblem("solvers/qubo", "solvers/formats/csv")},
 	{"internal/cli/model", cliProblem("solvers/model", "solvers/qubo")}, // which solves models without constraints, with kernels that --pin names
 	{"internal/cli/complete", []string{"internal/cli/run", "solvers/...", "autotune/search"}},
-	{"internal/cli/run", []string{"internal/cli/effect", "internal/cli/ranks", "internal/cli/tuning", "internal/cli/atomicfile", "internal/placement", "internal/ui",
+	{"internal/cli/run", []string{"internal/cli/effect", "internal/cli/ranks", "internal/cli/tuning", "internal/cli/atomicfile", "internal/picture", "internal/placement", "internal/ui",
 		"solvers/formats", "solvers/option", "solvers/solve", "autotune/subject", "autotune/tuned", "runtime/..."}},
 	{"internal/cli/ranks", []string{"internal/cli/atomicfile", "internal/ui", "autotune", "runtime/..."}},
 	{"internal/cli/tuning", []string{"internal/cli/atomicfile", "internal/ui", "solvers/formats", "autotune/...", "runtime/device", "runtime/ondemand"}},

@@ -471,6 +471,7 @@ class SolveAssignmentFlags(TypedDict, total=False):
     frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
     record_untuned: append to this file what a variant had to be guessed for, which coalesce tune --from tunes.
     verify: solve again with the sequential reference and compare (slow).
+    plot: draw the answer into this SVG file, of one instance alone: blocks, pairs, winners or a cut, and the progress of a search.
     output: write the answer to this file, whole or not at all, instead of standard output; a folder, or FOLDER/, gets a JSON file for each FILE, and again only what it lacks.
     """
 
@@ -511,6 +512,7 @@ class SolveAssignmentFlags(TypedDict, total=False):
     frozen: Optional[bool]
     record_untuned: Optional[Path]
     verify: Optional[bool]
+    plot: Optional[Path]
     output: Optional[Path]
 
 
@@ -540,6 +542,7 @@ class SolveAuctionFlags(TypedDict, total=False):
     frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
     record_untuned: append to this file what a variant had to be guessed for, which coalesce tune --from tunes.
     verify: solve again with the sequential reference and compare (slow).
+    plot: draw the answer into this SVG file, of one instance alone: blocks, pairs, winners or a cut, and the progress of a search.
     output: write the answer to this file, whole or not at all, instead of standard output; a folder, or FOLDER/, gets a JSON file for each FILE, and again only what it lacks.
     """
 
@@ -557,6 +560,7 @@ class SolveAuctionFlags(TypedDict, total=False):
     frozen: Optional[bool]
     record_untuned: Optional[Path]
     verify: Optional[bool]
+    plot: Optional[Path]
     output: Optional[Path]
 
 
@@ -601,6 +605,7 @@ class SolveCsgFlags(TypedDict, total=False):
     frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
     record_untuned: append to this file what a variant had to be guessed for, which coalesce tune --from tunes.
     verify: solve again with the sequential reference and compare (slow).
+    plot: draw the answer into this SVG file, of one instance alone: blocks, pairs, winners or a cut, and the progress of a search.
     output: write the answer to this file, whole or not at all, instead of standard output; a folder, or FOLDER/, gets a JSON file for each FILE, and again only what it lacks.
     """
 
@@ -633,6 +638,7 @@ class SolveCsgFlags(TypedDict, total=False):
     frozen: Optional[bool]
     record_untuned: Optional[Path]
     verify: Optional[bool]
+    plot: Optional[Path]
     output: Optional[Path]
 
 
@@ -663,6 +669,7 @@ class SolveModelFlags(TypedDict, total=False):
     frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
     record_untuned: append to this file what a variant had to be guessed for, which coalesce tune --from tunes.
     verify: solve again with the sequential reference and compare (slow).
+    plot: draw the answer into this SVG file, of one instance alone: blocks, pairs, winners or a cut, and the progress of a search.
     output: write the answer to this file, whole or not at all, instead of standard output; a folder, or FOLDER/, gets a JSON file for each FILE, and again only what it lacks.
     """
 
@@ -681,6 +688,7 @@ class SolveModelFlags(TypedDict, total=False):
     frozen: Optional[bool]
     record_untuned: Optional[Path]
     verify: Optional[bool]
+    plot: Optional[Path]
     output: Optional[Path]
 
 
@@ -724,7 +732,6 @@ class SolveQuboFlags(TypedDict, total=False):
     certificate: put the proof of a bound by frustration into the answer, where there is one.
     memory: bytes that the host may take besides the instance (default: no limit, in the command what is free).
     start: begin with the solution in this file: a digit a variable, or an earlier result's JSON.
-    plot: draw the best value over time into this SVG file, of one instance alone.
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
     threads: cores that the host device uses (default: all).
     tuned: choose among the winners in this file too (default: those of coalesce tune).
@@ -732,6 +739,7 @@ class SolveQuboFlags(TypedDict, total=False):
     frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
     record_untuned: append to this file what a variant had to be guessed for, which coalesce tune --from tunes.
     verify: solve again with the sequential reference and compare (slow).
+    plot: draw the answer into this SVG file, of one instance alone: blocks, pairs, winners or a cut, and the progress of a search.
     output: write the answer to this file, whole or not at all, instead of standard output; a folder, or FOLDER/, gets a JSON file for each FILE, and again only what it lacks.
     """
 
@@ -763,7 +771,6 @@ class SolveQuboFlags(TypedDict, total=False):
     certificate: Optional[bool]
     memory: Optional[int]
     start: Optional[Path]
-    plot: Optional[Path]
     device: Optional[Path]
     threads: Optional[int]
     tuned: Optional[Path]
@@ -771,6 +778,7 @@ class SolveQuboFlags(TypedDict, total=False):
     frozen: Optional[bool]
     record_untuned: Optional[Path]
     verify: Optional[bool]
+    plot: Optional[Path]
     output: Optional[Path]
 
 

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"coalesce/internal/cli/run"
+	"coalesce/internal/picture"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/problem"
 )
 
 // uncertified is the reason why an answer has no certificate.
@@ -55,6 +58,56 @@ func writeResult(out io.Writer, r *assignment.Result, facts device.Facts, verifi
 		Checked:  checked(r),
 		Verified: verified, Name: facts.Name,
 	}.Write(out)
+}
+
+// draw draws the matched pairs: in the plane where rows and columns are points there, in the matrix of costs where it is
+// small, else as lines.
+func draw(inst *problem.Instance, r *assignment.Result) (*picture.Drawing, error) {
+	var pairs [][2]int
+	words := map[[2]int]string{}
+	for i, j := range r.Column {
+		if j >= 0 {
+			pairs = append(pairs, [2]int{i, int(j)})
+		}
+	}
+	for _, s := range r.Flow {
+		at := [2]int{int(s.Row), int(s.Col)}
+		pairs = append(pairs, at)
+		words[at] = fmt.Sprintf("%d × ", s.Amount)
+	}
+	title := fmt.Sprintf("%s: %s, %s %s", r.Instance, ui.Count(len(pairs), "pair"), sense(r), r.Value)
+	if p := inst.Points; p != nil && p.Dim == 2 {
+		return picture.Matching(title, plane(p.Row), plane(p.Col), pairs)
+	}
+	rows, columns := make([]string, r.Rows), make([]string, r.Cols)
+	for i := range rows {
+		rows[i] = r.RowName(i)
+	}
+	for j := range columns {
+		columns[j] = r.ColName(j)
+	}
+	const small = 16
+	if max(r.Rows, r.Cols) > small {
+		return picture.Sides(title, rows, columns, pairs)
+	}
+	var cells []picture.Cell
+	for i := range rows {
+		for j := range columns {
+			if at := [2]int{i, j}; inst.Allowed(i, j) {
+				cells = append(cells, picture.Cell{Row: i, Column: j, Words: words[at] + inst.CostDecimals(i, j), Chosen: slices.Contains(pairs, at)})
+			}
+		}
+	}
+	return picture.Grid(title, rows, columns, cells)
+}
+
+// plane are points of two coordinates each.
+func plane(coordinates []float64) []picture.Point {
+	points := make([]picture.Point, len(coordinates)/2)
+	for k := range points {
+		points[k] = picture.Point{X: coordinates[2*k], Y: coordinates[2*k+1]}
+	}
+	return points
 }
 
 // pairs is a table of the matched pairs.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coalesce/internal/cli/run"
+	"coalesce/internal/picture"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
@@ -184,7 +185,7 @@ func answer(ctx context.Context, a *run.App, s *solveFlags, x *waiting, o assign
 		return err
 	}
 	p.Close()
-	err = a.AnswerError(ctx, err)
+	err = errors.Join(a.AnswerError(ctx, err), s.Draw(ctx, a, func() (*picture.Drawing, error) { return draw(inst, r) }))
 	if s.JSON {
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}

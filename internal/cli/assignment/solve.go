@@ -132,7 +132,7 @@ func (s *solveFlags) validate(a *run.App, args []string) error {
 			return run.AsUsage(err)
 		}
 	}
-	return s.SolveFlags.Check(a)
+	return s.SolveFlags.Check(a, len(args))
 }
 
 // checkSource checks the flags that say where the costs are and how they are read.

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 
+	"coalesce/internal/picture"
 	"coalesce/internal/ui"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/solve"
@@ -39,6 +41,34 @@ func describeCheck(r *auction.Result) string {
 		text += ", no bidder wins more bids than it may"
 	}
 	return fmt.Sprintf("%s and the prices add up to %s", text, r.Value)
+}
+
+// draw draws the goods of the winning bids, and of all bids where they are few.
+func draw(r *auction.Result) (*picture.Drawing, error) {
+	const few = 24
+	a, shown := r.Auction, r.Winners
+	if len(a.Bids) <= few {
+		shown = make([]int, len(a.Bids))
+		for k := range shown {
+			shown[k] = k
+		}
+	}
+	columns := make([]string, a.Goods)
+	for g := range columns {
+		columns[g] = a.GoodName(int64(g))
+	}
+	rows := make([]string, len(shown))
+	var cells []picture.Cell
+	for row, k := range shown {
+		b := a.Bids[k]
+		rows[row] = strings.TrimSpace(fmt.Sprintf("%s bid %d: %s", b.Bidder, b.Number, a.FormatPrice(big.NewInt(b.Price))))
+		for _, g := range b.Goods {
+			if !a.IsDummy(g) {
+				cells = append(cells, picture.Cell{Row: row, Column: int(g), Chosen: slices.Contains(r.Winners, k)})
+			}
+		}
+	}
+	return picture.Grid(fmt.Sprintf("%s: winners in colour, worth %s", r.Instance, r.Value), rows, columns, cells)
 }
 
 // writeWinners writes the winning bids, the reserves that are kept, and what winners pay, as

@@ -15,6 +15,7 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/run"
+	"coalesce/internal/picture"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction"
@@ -77,7 +78,7 @@ one bidder, and so do bids that share a dummy; every other bid has its own.`, au
 }
 
 func solveFiles(ctx context.Context, a *run.App, s *solveFlags, paths []string) error {
-	if err := s.Check(a); err != nil {
+	if err := s.Check(a, len(paths)); err != nil {
 		return err
 	}
 	if err := s.CheckEffects(s.effects()); err != nil {
@@ -142,7 +143,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 		return err
 	}
 	p.Close()
-	err = a.AnswerError(ctx, err)
+	err = errors.Join(a.AnswerError(ctx, err), s.Draw(ctx, a, func() (*picture.Drawing, error) { return draw(r) }))
 	if s.JSON {
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}

@@ -62,20 +62,29 @@ func solveListed(ctx context.Context, a *run.App, s *solveFlags, session *csg.Se
 	}
 	r.Seconds.Read = read.Seconds()
 	p.Close()
+	err = errors.Join(err, s.draw(ctx, a, &r.Report, listedBlocks(r)))
 	if s.JSON {
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
-	return writeListed(a.Out, r)
+	return errors.Join(err, writeListed(a.Out, r))
 }
 
-// writeListed writes the answer of a list of coalitions for people.
-func writeListed(out io.Writer, r *listed.Result) error {
+// listedBlocks are the blocks of an answer; none where no structure is allowed.
+func listedBlocks(r *listed.Result) []problem.Block {
+	if r.Certificate == nil {
+		return nil
+	}
 	blocks := make([]problem.Block, len(r.Certificate.Blocks))
 	for k, b := range r.Certificate.Blocks {
 		blocks[k] = problem.Block{Agents: b.Agents, Value: b.Value}
 	}
+	return blocks
+}
+
+// writeListed writes the answer of a list of coalitions for people.
+func writeListed(out io.Writer, r *listed.Result) error {
 	n := r.Size["agents"]
-	if err := writeBlocks(out, blocks, r.Value, n); err != nil {
+	if err := writeBlocks(out, listedBlocks(r), r.Value, n); err != nil {
 		return err
 	}
 	return run.Answer{

@@ -2,6 +2,8 @@ package csg
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"coalesce/internal/cli/run"
+	"coalesce/internal/picture"
 	"coalesce/internal/ui"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
@@ -39,14 +42,32 @@ func describeProgress() func(now solve.Incumbent) string {
 	}
 }
 
-// writeFound writes the answer of a search for people; device is the device's name.
-func writeFound(out io.Writer, r *anytime.Result, device string) error {
+func foundBlocks(r *anytime.Result) []problem.Block {
 	blocks := make([]problem.Block, len(r.Certificate.Blocks))
 	for k, b := range r.Certificate.Blocks {
 		blocks[k] = problem.Block{Agents: b.Agents, Value: b.Value}
 	}
+	return blocks
+}
+
+// draw draws the blocks of a structure where --plot asks for it.
+func (s *solveFlags) draw(ctx context.Context, a *run.App, r *solve.Report, blocks []problem.Block) error {
+	return s.Draw(ctx, a, func() (*picture.Drawing, error) {
+		if len(blocks) == 0 {
+			return nil, errors.New("there is no structure to draw")
+		}
+		groups := make([]picture.Group, len(blocks))
+		for k, b := range blocks {
+			groups[k] = picture.Group{Members: b.Agents, Words: b.Value}
+		}
+		return picture.Structure(fmt.Sprintf("%s: %s, worth %s", r.Instance, ui.Count(len(blocks), "block"), r.Value), groups)
+	})
+}
+
+// writeFound writes the answer of a search for people; device is the device's name.
+func writeFound(out io.Writer, r *anytime.Result, device string) error {
 	n := r.Size["agents"]
-	if err := writeBlocks(out, blocks, r.Value, n); err != nil {
+	if err := writeBlocks(out, foundBlocks(r), r.Value, n); err != nil {
 		return err
 	}
 	last := r.History[len(r.History)-1]

@@ -2,6 +2,7 @@ package csg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -88,8 +89,10 @@ func solveGraph(ctx context.Context, a *run.App, s *solveFlags, session *csg.Ses
 		return err
 	}
 	r.Seconds.Read = read.Seconds()
-	if p.Close(); s.JSON {
-		return run.PrintJSON(a.Out, r)
+	p.Close()
+	err = s.draw(ctx, a, &r.Report, foundBlocks(r))
+	if s.JSON {
+		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
-	return writeFound(a.Out, r, r.Device)
+	return errors.Join(err, writeFound(a.Out, r, r.Device))
 }

@@ -110,7 +110,7 @@ func (s *solveFlags) check(a *run.App, args []string) error {
 			return run.Usagef("--missing: %w", err)
 		}
 	}
-	return s.SolveFlags.Check(a)
+	return s.SolveFlags.Check(a, len(args))
 }
 
 func solveFiles(ctx context.Context, a *run.App, s *solveFlags, args []string) error {
@@ -237,7 +237,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 		return err
 	}
 	p.Close()
-	err = a.AnswerError(ctx, err)
+	err = errors.Join(a.AnswerError(ctx, err), s.draw(ctx, a, &r.Report, r.Certificate.Blocks))
 	if s.JSON {
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}

@@ -15,6 +15,7 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/run"
+	"coalesce/internal/picture"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/model"
@@ -76,7 +77,7 @@ func describeFormats() string {
 }
 
 func solveFiles(ctx context.Context, a *run.App, s *solveFlags, paths []string) error {
-	if err := s.Check(a); err != nil {
+	if err := s.Check(a, len(paths)); err != nil {
 		return err
 	}
 	if err := s.CheckEffects([]effect.Rule{run.ThreadsRule(s.Device)}); err != nil {
@@ -124,7 +125,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, path string) error
 	if failed != nil {
 		failed = fmt.Errorf("%s: %w", name, failed)
 	}
-	failed = a.AnswerError(ctx, failed)
+	failed = errors.Join(a.AnswerError(ctx, failed), s.Draw(ctx, a, func() (*picture.Drawing, error) { return draw(r) }))
 	if s.JSON {
 		return errors.Join(failed, run.PrintJSON(a.Out, r))
 	}
@@ -218,6 +219,19 @@ func writeResult(out io.Writer, r *model.Result, m *problem.Model, verified stri
 		t.Row("note", note)
 	}
 	return t.Write(out)
+}
+
+// draw draws the best value over time.
+func draw(r *model.Result) (*picture.Drawing, error) {
+	if len(r.History) == 0 {
+		return nil, errors.New("no feasible solution was found to draw the value of")
+	}
+	steps := make([]picture.Step, len(r.History))
+	for k, h := range r.History {
+		steps[k] = picture.Step{Seconds: h.Seconds, Value: h.Value.Float()}
+	}
+	title := fmt.Sprintf("%s: %sd %s after %s", r.Instance, r.Sense, r.Value, ui.Seconds(steps[len(steps)-1].Seconds))
+	return picture.Progress(title, steps, r.Seconds.Solve, ui.Seconds), nil
 }
 
 // describeConstraint is a constraint's sum between its bounds.

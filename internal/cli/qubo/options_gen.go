@@ -56,18 +56,13 @@ var solveFlagsTable = sync.OnceValue(func() option.Table {
 				Field: "start",
 				Name:  "start",
 			},
-			{
-				About: "draw the best value over time into this SVG file, of one instance alone",
-				Field: "plot",
-				Name:  "plot",
-			},
 		},
 	)
 })
 
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *solveFlags) Pointers(at []any) []any {
-	at = append(at, &o.start, &o.plot)
+	at = append(at, &o.start)
 	return at
 }
 

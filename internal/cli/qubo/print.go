@@ -1,15 +1,15 @@
 package qubo
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
-	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/cli/run"
+	"coalesce/internal/picture"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo"
@@ -85,14 +85,38 @@ func fixedText(fixed map[int]int) string {
 	return fmt.Sprintf("%s: %s", ui.Count(len(fixed), "variable"), strings.Join(list, ", "))
 }
 
-// plot writes the history of a result, the best value over time, to an SVG file.
-func plot(ctx context.Context, path string, r *qubo.Result) error {
-	points := make([]ui.Point, len(r.History))
+// draw draws the cut that a solution makes of the graph of the pairs, of few variables, above the best value over time.
+func draw(inst *problem.Instance, r *qubo.Result) (*picture.Drawing, error) {
+	steps := make([]picture.Step, len(r.History))
 	for k, h := range r.History {
-		points[k] = ui.Point{Seconds: h.Seconds, Value: h.Value.Float()}
+		steps[k] = picture.Step{Seconds: h.Seconds, Value: h.Value.Float()}
 	}
-	title := fmt.Sprintf("%s: %s %s after %s", r.Instance, r.Sense, r.Value, ui.Seconds(points[len(points)-1].Seconds))
-	return atomicfile.Finish(ctx, path, func(w io.Writer) error { return ui.Plot(w, title, points, r.Seconds.Solve) })
+	last := steps[len(steps)-1]
+	title := fmt.Sprintf("%s: %sd %s after %s", r.Instance, r.Sense, r.Value, ui.Seconds(last.Seconds))
+	progress := picture.Progress(title, steps, r.Seconds.Solve, ui.Seconds)
+	const most = 60
+	if inst.N > most {
+		return progress, nil
+	}
+	names, ones := make([]string, inst.N), make([]bool, inst.N)
+	var pairs [][2]int
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+		if inst.Names != nil {
+			names[i] = inst.Names[i]
+		}
+		ones[i] = r.Solution.At(i) == 1
+		for _, j := range inst.Col[inst.Start[i]:inst.Start[i+1]] {
+			if int(j) > i {
+				pairs = append(pairs, [2]int{i, int(j)})
+			}
+		}
+	}
+	cut, err := picture.Cut(fmt.Sprintf("%s: variables that are 0 on the left, 1 on the right", r.Instance), names, ones, pairs)
+	if err != nil {
+		return nil, err
+	}
+	return picture.Stack(cut, progress), nil
 }
 
 // byName is a solution as names and values, of at most so many characters.

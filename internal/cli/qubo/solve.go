@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
-	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/run"
+	"coalesce/internal/picture"
 	"coalesce/runtime/device"
 	"coalesce/runtime/memory"
 	"coalesce/solvers/qubo"
@@ -28,8 +28,6 @@ type solveFlags struct {
 	reading qubo.ReadOptions
 	// begin with the solution in this file: a digit a variable, or an earlier result's JSON
 	start string `option:"start"`
-	// draw the best value over time into this SVG file, of one instance alone
-	plot string `option:"plot"`
 
 	options qubo.Options
 }
@@ -79,7 +77,7 @@ func (s *solveFlags) validate(a *run.App, args []string) error {
 	if len(args) == 0 {
 		return run.Usagef("expected a FILE")
 	}
-	if err := s.SolveFlags.Check(a); err != nil {
+	if err := s.SolveFlags.Check(a, len(args)); err != nil {
 		return err
 	}
 	if err := s.CheckEffects(s.effects()); err != nil {
@@ -96,12 +94,6 @@ func (s *solveFlags) validate(a *run.App, args []string) error {
 	s.options.Threads, s.options.Memory = s.Threads, a.Free().Bytes
 	if err := s.options.Starts.Check(s.options.Algorithm); err != nil {
 		return run.Usagef("%v", err)
-	}
-	switch {
-	case s.plot != "" && len(args) > 1:
-		return run.Usagef("--plot is for one FILE, found %d", len(args))
-	case s.plot != "":
-		return atomicfile.CheckWritable(s.plot)
 	}
 	return nil
 }
@@ -185,9 +177,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *qubo.Sess
 	}
 	p.Close()
 	failed = a.AnswerError(ctx, failed)
-	if s.plot != "" { // after ctrl-C too; the answer is printed even if the plot cannot be written
-		failed = errors.Join(failed, a.AnswerError(ctx, plot(ctx, s.plot, r)))
-	}
+	failed = errors.Join(failed, s.Draw(ctx, a, func() (*picture.Drawing, error) { return draw(inst, r) }))
 	if s.JSON {
 		return errors.Join(failed, run.PrintJSON(a.Out, r))
 	}

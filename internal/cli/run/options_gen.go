@@ -27,13 +27,18 @@ var SolveFlagsTable = sync.OnceValue(func() option.Table {
 				Field: "JSON",
 				Name:  "json",
 			},
+			{
+				About: "draw the answer into this SVG file, of one instance alone: blocks, pairs, winners or a cut, and the progress of a search",
+				Field: "Plot",
+				Name:  "plot",
+			},
 		},
 	)
 })
 
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *SolveFlags) Pointers(at []any) []any {
-	at = append(at, &o.untuned, &o.Verify, &o.JSON)
+	at = append(at, &o.untuned, &o.Verify, &o.JSON, &o.Plot)
 	return at
 }
 

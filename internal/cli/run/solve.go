@@ -12,8 +12,10 @@ import (
 
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/tuning"
+	"coalesce/internal/picture"
 	"coalesce/internal/placement"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -29,8 +31,10 @@ type SolveFlags struct {
 	// solve again with the sequential reference and compare (slow)
 	Verify bool `option:"verify"`
 	// print one JSON object
-	JSON    bool `option:"json"`
-	Several bool // more than one device will do
+	JSON bool `option:"json"`
+	// draw the answer into this SVG file, of one instance alone: blocks, pairs, winners or a cut, and the progress of a search
+	Plot    string `option:"plot"`
+	Several bool   // more than one device will do
 
 	given *pflag.FlagSet // all flags of the command
 
@@ -92,18 +96,38 @@ func AddPlacement(f *pflag.FlagSet, p *placement.Placement, names ...string) {
 	AddOptions(f, p.Fields().Select(names...))
 }
 
-// Check returns an error if a flag is wrong. It lowers --threads to the cores that there are, and says so.
-func (s *SolveFlags) Check(a *App) error {
+// Check returns an error if a flag is wrong, with so many files. It lowers --threads to the cores that there are, and says so.
+func (s *SolveFlags) Check(a *App, files int) error {
 	warnOfFormerNames(a.Err, s.given)
 	if cores := runtime.NumCPU(); s.Threads > cores {
 		fmt.Fprintf(a.Err, "coalesce: --threads is %d: this machine has %s, all are used\n", s.Threads, ui.Count(cores, "core"))
 		s.Threads = cores
+	}
+	if s.Plot != "" {
+		if files > 1 {
+			return Usagef("--plot is for one FILE, found %d", files)
+		}
+		if err := atomicfile.CheckWritable(s.Plot); err != nil {
+			return err
+		}
 	}
 	if s.Several {
 		_, err := parseDevices(s.Device)
 		return err
 	}
 	return parseDevice(s.Device)
+}
+
+// Draw writes the drawing of an answer where --plot asks for it, after ctrl-C too. The answer is printed even if that fails.
+func (s *SolveFlags) Draw(ctx context.Context, a *App, drawing func() (*picture.Drawing, error)) error {
+	if s.Plot == "" || a.Team != nil && a.Team.Rank() != 0 {
+		return nil
+	}
+	d, err := drawing()
+	if err != nil {
+		return fmt.Errorf("--plot: %w", err)
+	}
+	return a.AnswerError(ctx, atomicfile.Finish(ctx, s.Plot, d.WriteSVG))
 }
 
 // WithDevices opens devices, hands them to work and closes them.

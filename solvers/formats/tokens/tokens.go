@@ -140,6 +140,9 @@ func (r *Reader) Items(want string, item func() error) error {
 	return err
 }
 
+// More reports whether another value follows one that is no part of a list or an object, as in files of a JSON value a line.
+func (r *Reader) More() bool { return r.dec.More() }
+
 // ExpectEnd is an error unless the text ends.
 func (r *Reader) ExpectEnd() error {
 	var syntax *json.SyntaxError

@@ -52,6 +52,15 @@ func (c *catsReader) token() ([]byte, error) {
 	return word[:end], nil
 }
 
+// skipComment passes over the rest of a line, unless it begins with the number of the next bid.
+func (c *catsReader) skipComment() {
+	if len(c.words) > 0 {
+		if _, ok := text.ParseInt(c.words[0]); !ok {
+			c.words = nil
+		}
+	}
+}
+
 // quoteToken is a token in an error.
 func quoteToken(token []byte) string {
 	if token == nil {
@@ -70,6 +79,9 @@ func (c *catsReader) header(a *problem.Auction) (bids int64, rows rowForm, err e
 	}{{"goods", &a.Goods, false}, {"bids", &bids, false}, {"dummy", &a.Dummies, false}}
 	for range counts {
 		word, err := c.token()
+		for ; err == nil && string(word) == "#"; word, err = c.token() { // a line that is a comment
+			c.words = nil
+		}
 		if err != nil {
 			return 0, 0, err
 		}
@@ -176,6 +188,10 @@ func (c *catsReader) auction() (*problem.Auction, error) {
 		if word == nil {
 			break
 		}
+		if string(word) == "#" { // a line that is a comment
+			c.words = nil
+			continue
+		}
 		if strings.EqualFold(string(word), "maximums") {
 			return nil, c.errorf("found maximums: a multi-unit auction, expected one unit of each good")
 		}
@@ -255,6 +271,7 @@ func (c *catsReader) record(a *problem.Auction, word []byte) (problem.Bid, probl
 			return b, problem.Amount{}, err
 		}
 		if string(word) == "#" {
+			c.skipComment()
 			break
 		}
 		id, ok := text.ParseInt(word)

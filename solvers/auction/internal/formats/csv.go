@@ -221,9 +221,9 @@ func (t *csvReader) memberGoods(cells []string) ([]string, error) {
 		if k < len(cells) {
 			cell = cells[k]
 		}
-		switch cell {
-		case "0":
-		case "1":
+		switch strings.ToLower(cell) {
+		case "0", "0.0", "false":
+		case "1", "1.0", "true":
 			goods = append(goods, good)
 		default:
 			return nil, t.in.Errorf("column %d: found %s, expected 0 or 1: the header names a good", k+1, formats.Quote(cell))

@@ -48,6 +48,18 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Aucti
 		}
 		return o.auction()
 	}
+	if isLines(text) {
+		o.a.Notes = append(o.a.Notes, "a bid a line")
+		for o.More() {
+			if err := o.readListed(); err != nil {
+				return nil, err
+			}
+		}
+		if err := o.ExpectEnd(); err != nil {
+			return nil, err
+		}
+		return o.auction()
+	}
 	if err := o.fields("an object", func(key string) error {
 		if key != "goods" {
 			return o.skip()
@@ -67,6 +79,16 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Aucti
 		return nil, err
 	}
 	return o.auction()
+}
+
+// isLines reports whether a text is a JSON object a line, each a bid or a bidder's bids.
+func isLines(text []byte) bool {
+	first, rest, _ := bytes.Cut(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff"))), []byte("\n"))
+	if !bytes.HasPrefix(bytes.TrimSpace(rest), []byte("{")) {
+		return false
+	}
+	var keys map[string]json.RawMessage
+	return json.Unmarshal(first, &keys) == nil && (keys["price"] != nil || keys["value"] != nil || keys["bidder"] != nil)
 }
 
 // fields reads an object and calls field with each key, which comes once.

@@ -63,7 +63,7 @@ const (
 //
 // CATS (Leyton-Brown, Pearson and Shoham, EC 2000): after comments, which begin with %,
 // come `goods N`, `bids M` and `dummy D` in any order, or a line `N M #`, and M records: a
-// number, a price, the ids of goods, and #. Ids from N on, and negative ones (as SATS
+// number, a price, the ids of goods, and #, behind which a comment may stand. Ids from N on, and negative ones (as SATS
 // writes them), are dummies. Multi-unit files, with `maximums`, are refused. After a line
 // `N M` alone come M lines of a price and its goods, which are numbered from 1.
 //
@@ -151,7 +151,7 @@ func readFormat(in io.Reader, name, format string, memory *formats.Budget) (*pro
 }
 
 // formatOfText is the format that the beginning of a text tells: JSON begins with a
-// brace or a bracket, CSV with a setting or with a header that has prices and goods. All else is CATS.
+// brace or a bracket, CSV with a setting or with a header that has prices and another column. All else is CATS.
 func formatOfText(head []byte) string {
 	if text := bytes.TrimSpace(head); bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("[")) {
 		return JSON
@@ -169,7 +169,7 @@ func formatOfText(head []byte) string {
 		return CATS
 	}
 	cells, err := csv.SplitCells(nil, bytes.TrimSpace(line), csv.DetectDelimiter(line))
-	if err == nil && (strings.HasSuffix(cells[0], ":") || slices.ContainsFunc(cells, isColumn("price")) && slices.ContainsFunc(cells, isColumn("goods"))) {
+	if err == nil && (strings.HasSuffix(cells[0], ":") || len(cells) > 1 && slices.ContainsFunc(cells, isColumn("price"))) {
 		return CSV
 	}
 	return CATS

@@ -136,29 +136,36 @@ func (r *run) describe() {
 	}
 }
 
+// start is the solution to begin with as bits, nil where there is none. Variables that are fixed are as they are fixed.
+func (r *run) start() ([]uint8, error) {
+	given, err := solve.StartAs[problem.Values](&r.o.Settings)
+	if err != nil || r.o.Start == nil {
+		return nil, err
+	}
+	if len(given) != len(r.model.Variables) {
+		return nil, solve.InvalidInput("Start", "found %d values, expected %d", len(given), len(r.model.Variables))
+	}
+	given = slices.Clone(given)
+	for i := range given {
+		given[i] = min(max(given[i], r.model.Variables[i].Low), r.model.Variables[i].High)
+	}
+	return r.form.Bits(given), nil
+}
+
 // search runs the walks and the tree beside them.
 func (r *run) search(ctx context.Context) error {
 	ctx, r.met = context.WithCancel(ctx)
 	defer r.met()
 	f := r.form
-	var start []uint8
-	given, err := solve.StartAs[problem.Values](&r.o.Settings)
+	start, err := r.start()
 	if err != nil {
 		return err
 	}
-	if r.o.Start != nil {
-		if len(given) != len(r.model.Variables) {
-			return solve.InvalidInput("Start", "found %d values, expected %d", len(given), len(r.model.Variables))
-		}
-		given = slices.Clone(given)
-		for i := range given { // those that are fixed are as they are fixed
-			given[i] = min(max(given[i], r.model.Variables[i].Low), r.model.Variables[i].High)
-		}
-		if start = f.Bits(given); r.model.Feasible(given) {
-			r.found(f.Value(start), start)
-		}
+	if start != nil && r.model.Feasible(f.Values(start)) {
+		r.found(f.Value(start), start)
 	}
-	r.bound = f.ModelBound(search.Bound(f))
+	layout := search.New(f)
+	r.bound = f.ModelBound(layout.Bound())
 	threads := r.o.Threads
 	if threads <= 0 && len(r.o.Devices) > 0 && r.o.Devices[0].Facts().Kind == device.Host {
 		threads = r.o.Devices[0].Facts().SMs
@@ -174,7 +181,7 @@ func (r *run) search(ctx context.Context) error {
 	var group sync.WaitGroup
 	if r.o.Work == 0 {
 		group.Go(func() {
-			if done = search.Prove(ctx, f, r.limit, accept, r.found); done {
+			if done = layout.Prove(ctx, r.limit, accept, r.found); done {
 				r.met()
 			}
 		})
@@ -182,7 +189,7 @@ func (r *run) search(ctx context.Context) error {
 	}
 	for k := range threads {
 		group.Go(func() {
-			near, moves := search.Walk(ctx, f, start, r.o.Seed+uint64(k), r.o.Work, r.limit, r.found)
+			near, moves := layout.Walk(ctx, start, r.o.Seed+uint64(k), r.o.Work, r.limit, r.found)
 			r.lock.Lock()
 			defer r.lock.Unlock()
 			if r.out.Moves += moves; near != nil {
@@ -243,7 +250,7 @@ func (r *run) quadratic(ctx context.Context) error {
 		return err
 	}
 	o := qubo.Options{Settings: r.o.Settings, Work: r.o.Work, Threads: r.o.Threads}
-	o.Algorithm, o.Target, o.Start, o.TimeLimit, o.Progress = "", nil, nil, 0, nil
+	o.Algorithm, o.Target, o.Start, o.Progress = "", nil, nil, nil
 	if r.o.Target != nil {
 		target := new(big.Rat).SetFloat64(*r.o.Target)
 		if r.model.Sense == problem.Maximize {
@@ -254,21 +261,16 @@ func (r *run) quadratic(ctx context.Context) error {
 		v, _ := target.Float64()
 		o.Target = &v
 	}
-	if given, err := solve.StartAs[problem.Values](&r.o.Settings); err != nil {
+	if bits, err := r.start(); err != nil {
 		return err
-	} else if r.o.Start != nil {
-		if len(given) != len(r.model.Variables) {
-			return solve.InvalidInput("Start", "found %d values, expected %d", len(given), len(r.model.Variables))
+	} else if bits != nil {
+		for i := range bits {
+			bits[i] += '0'
 		}
-		start := make([]byte, f.N)
-		for i, x := range f.Bits(given) {
-			start[i] = '0' + x
-		}
-		if o.Start, err = qubo.ParseStart(start, "start", f.N); err != nil {
+		if o.Start, err = qubo.ParseStart(bits, "start", f.N); err != nil {
 			return err
 		}
 	}
-	o.TimeLimit = r.o.TimeLimit
 	res, err := qubo.Solve(ctx, inst, o)
 	if res == nil {
 		return err

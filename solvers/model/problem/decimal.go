@@ -76,9 +76,7 @@ func (d Decimal) Rat() *big.Rat {
 	return s.Rat()
 }
 
-func (d Decimal) String() string { return d.text() }
-
-func (d Decimal) text() string {
+func (d Decimal) String() string {
 	if d.Exponent >= 0 && d.Exponent < 19 {
 		return strconv.FormatInt(d.Digits, 10) + strings.Repeat("0", int(d.Exponent))
 	}

@@ -107,8 +107,15 @@ func NewForm(m *Model) (*Form, error) {
 	return f, nil
 }
 
-// scaleOf is what decimals are multiplied with to be integers, which with their weights add up to scaleLimit at most; exact: as they are.
-func scaleOf(decimals func(yield func(Decimal, float64))) (scale *big.Rat, exact bool) {
+// A scale is what decimals are multiplied with to be integers.
+type scale struct {
+	factor *big.Rat
+	power  int32 // of ten, where it is exact
+	exact  bool  // no decimal is rounded
+}
+
+// scaleOf is the scale of decimals, which with their weights add up to scaleLimit at most.
+func scaleOf(decimals func(yield func(Decimal, float64))) scale {
 	total, least := 0.0, int32(math.MaxInt32)
 	decimals(func(d Decimal, weight float64) {
 		if d.Digits != 0 {
@@ -117,63 +124,45 @@ func scaleOf(decimals func(yield func(Decimal, float64))) (scale *big.Rat, exact
 		}
 	})
 	if least == math.MaxInt32 {
-		return big.NewRat(1, 1), true
+		return scale{big.NewRat(1, 1), 0, true}
 	}
-	power := Decimal{1, -least}.Rat()
-	if size, _ := power.Float64(); total*size < scaleLimit {
-		return power, true
+	factor := Decimal{1, -least}.Rat()
+	if size, _ := factor.Float64(); total*size < scaleLimit {
+		return scale{factor, -least, true}
 	}
 	_, exponent := math.Frexp(total)
-	return new(big.Rat).SetFloat64(math.Ldexp(1, 59-exponent)), false
+	return scale{new(big.Rat).SetFloat64(math.Ldexp(1, 59-exponent)), 0, false}
 }
 
-// scaled is a decimal times a scale, rounded where that is needed.
-func scaled(d Decimal, scale *big.Rat, power int32, exact bool) int64 {
-	if exact {
+// times is a decimal times the scale, rounded where that is needed.
+func (s *scale) times(d Decimal) int64 {
+	if s.exact {
 		x := d.Digits
-		for e := d.Exponent + power; e > 0; e-- {
+		for e := d.Exponent + s.power; e > 0; e-- {
 			x *= 10
 		}
 		return x
 	}
-	product := new(big.Rat).Mul(d.Rat(), scale)
+	product := new(big.Rat).Mul(d.Rat(), s.factor)
 	product.Add(product, big.NewRat(1, 2))
 	return rounded(product, false)
-}
-
-// exponentOf is the power of ten that an exact scale is.
-func exponentOf(scale *big.Rat, exact bool) (power int32) {
-	if !exact {
-		return 0
-	}
-	ten := big.NewRat(10, 1)
-	for x, one := new(big.Rat).Set(scale), big.NewRat(1, 1); x.Cmp(one) != 0; {
-		if x.Cmp(one) > 0 {
-			x.Quo(x, ten)
-			power++
-		} else {
-			x.Mul(x, ten)
-			power--
-		}
-	}
-	return power
 }
 
 // objective makes the terms of bits.
 func (f *Form) objective() {
 	m := f.model
-	f.Scale, f.Exact = scaleOf(func(yield func(Decimal, float64)) {
+	by := scaleOf(func(yield func(Decimal, float64)) {
 		for k := range m.Objective {
 			yield(m.Objective[k].Coefficient, f.weight(&m.Objective[k]))
 		}
 	})
-	power := exponentOf(f.Scale, f.Exact)
+	f.Scale, f.Exact = by.factor, by.exact
 	f.Linear = make([]int64, f.N)
 	e := expansion{form: f, higher: map[string]int{}}
 	slack := 0.0
 	for k := range m.Objective {
 		t := &m.Objective[k]
-		c := scaled(t.Coefficient, f.Scale, power, f.Exact)
+		c := by.times(t.Coefficient)
 		if m.Sense == Maximize {
 			c = -c
 		}
@@ -330,18 +319,17 @@ func mergePairs(list []Pair) []Pair {
 // row makes the row of constraint k.
 func (f *Form) row(k int) {
 	c := &f.model.Constraints[k]
-	scale, exact := scaleOf(func(yield func(Decimal, float64)) {
+	by := scaleOf(func(yield func(Decimal, float64)) {
 		for _, t := range c.Terms {
 			yield(t.Coefficient, f.codes[t.Variable].most())
 		}
 	})
-	power := exponentOf(scale, exact)
 	sums := map[int32]int64{}
 	base, slack, total := int64(0), 0.0, 0.0
 	for _, t := range c.Terms {
 		code := &f.codes[t.Variable]
-		a := scaled(t.Coefficient, scale, power, exact)
-		if !exact {
+		a := by.times(t.Coefficient)
+		if !by.exact {
 			slack += code.most()
 		}
 		base += a * code.base
@@ -352,7 +340,7 @@ func (f *Form) row(k int) {
 	}
 	row := Row{Low: -Unbounded, High: Unbounded, Slack: int64(math.Ceil(slack)), Constraint: k}
 	bound := func(d *Decimal, up bool) int64 { // within what the sum can be
-		x := new(big.Rat).Mul(d.Rat(), scale)
+		x := new(big.Rat).Mul(d.Rat(), by.factor)
 		if size, _ := x.Float64(); math.Abs(size) > 2*total+4 {
 			return int64(math.Copysign(2*total+4, size))
 		}

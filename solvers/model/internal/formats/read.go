@@ -2,10 +2,12 @@
 package formats
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"coalesce/solvers/formats"
@@ -24,17 +26,33 @@ const (
 	maxHead     = 1 << 16
 )
 
+// A format has a name, a sentence about it, the kind that a file's first bytes name, the extensions of its names, and a parser of
+// programs; JSON has its own.
+type format struct {
+	name, about string
+	kind        foreign.Kind
+	extensions  []string
+	parse       func(*text.File, *formats.Budget) (*program.Program, error)
+}
+
+var all = []format{
+	{"lp", "LP (CPLEX, Gurobi, SCIP, dimod): binaries and bounded integers, a quadratic objective, linear constraints", foreign.LP, []string{".lp"}, program.ReadLP},
+	{"mps", "MPS, fixed and free, with the sections of QPS for a quadratic objective", foreign.MPS, []string{".mps", ".qps"}, program.ReadMPS},
+	{"qplib", "QPLIB's text format", foreign.QPLIB, []string{".qplib"}, program.ReadQPLIB},
+	{"json", "an object of variables, terms of any degree and constraints (docs/models.md)", foreign.JSON, []string{".json"}, nil},
+}
+
 // Names are the names of all formats.
-func Names() []string { return []string{"lp", "mps", "qplib", "json"} }
+func Names() (names []string) {
+	for k := range all {
+		names = append(names, all[k].name)
+	}
+	return names
+}
 
 // Describe describes a format in one sentence.
-func Describe(format string) string {
-	return map[string]string{
-		"lp":    "LP (CPLEX, Gurobi, SCIP, dimod): binaries and bounded integers, a quadratic objective, linear constraints",
-		"mps":   "MPS, fixed and free, with the sections of QPS for a quadratic objective",
-		"qplib": "QPLIB's text format",
-		"json":  "an object of variables, terms of any degree and constraints (docs/models.md)",
-	}[format]
+func Describe(name string) string {
+	return all[slices.Index(Names(), name)].about
 }
 
 // Read reads a file; a path and a limit of memory, 0: none.
@@ -56,59 +74,46 @@ func read(plain *packed.Stream, err error, name string, limit int64) (*problem.M
 	defer plain.Close()
 	in, budget := plain.Reader, formats.NewBudget(limit)
 	head, _ := in.Peek(min(maxHead, in.Size())) // the next read returns the error again
-	format := formatOf(head, plain.Name)
-	if format == "json" {
-		m, err := readJSON(in, name, budget)
-		if err == nil {
-			m.Format = format
-		}
-		return m, err
-	}
-	parse := map[string]func(*text.File, *formats.Budget) (*program.Program, error){"lp": program.ReadLP, "mps": program.ReadMPS, "qplib": program.ReadQPLIB}[format]
-	if parse == nil {
-		if err := foreign.Check(name, head, "a model, in one of the formats "+strings.Join(Names(), ", "), foreign.LP, foreign.MPS, foreign.QPLIB, foreign.JSON); err != nil {
+	at := formatOf(head, plain.Name)
+	if at < 0 {
+		names := strings.Join(Names(), ", ")
+		if err := foreign.Check(name, head, "a model, in one of the formats "+names); err != nil {
 			return nil, err
 		}
-		return nil, formats.Errorf(name, 1, "found no format by the name and the first lines, expected one of %s", strings.Join(Names(), ", "))
+		return nil, formats.Errorf(name, 1, "found no format by the name and the first lines, expected one of %s", names)
+	}
+	m, err := all[at].read(in, name, budget)
+	if err == nil {
+		m.Format = all[at].name
+	}
+	return m, err
+}
+
+// read reads a model in the format.
+func (k *format) read(in *bufio.Reader, name string, budget *formats.Budget) (*problem.Model, error) {
+	if k.parse == nil {
+		return readJSON(in, name, budget)
 	}
 	f, err := text.New(in, name, text.Options{Line: maxLine, Budget: budget})
 	if err != nil {
 		return nil, err
 	}
-	p, err := parse(f, budget)
+	p, err := k.parse(f, budget)
 	if err != nil {
 		return nil, err
 	}
-	m, err := problem.FromProgram(p, name)
-	if err == nil {
-		m.Format = format
-	}
-	return m, err
+	return problem.FromProgram(p, name)
 }
 
-// formatOf is the format by the first bytes, else by the name; empty: none.
-func formatOf(head []byte, name string) string {
-	switch foreign.KindOf(head) {
-	case foreign.LP:
-		return "lp"
-	case foreign.MPS:
-		return "mps"
-	case foreign.QPLIB:
-		return "qplib"
-	case foreign.JSON:
-		return "json"
+// formatOf is the number of the format by the first bytes, else by the name; -1: none.
+func formatOf(head []byte, name string) int {
+	if kind := foreign.KindOf(head); kind != "" {
+		if k := slices.IndexFunc(all, func(f format) bool { return f.kind == kind }); k >= 0 {
+			return k
+		}
 	}
-	switch strings.ToLower(filepath.Ext(packed.TrimExtension(name))) {
-	case ".lp":
-		return "lp"
-	case ".mps", ".qps":
-		return "mps"
-	case ".qplib":
-		return "qplib"
-	case ".json":
-		return "json"
-	}
-	return ""
+	extension := strings.ToLower(filepath.Ext(packed.TrimExtension(name)))
+	return slices.IndexFunc(all, func(f format) bool { return slices.Contains(f.extensions, extension) })
 }
 
 // An object is a model in JSON.

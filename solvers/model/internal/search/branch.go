@@ -11,24 +11,26 @@ import (
 // A tree is a depth first search of all bits. Rows fix bits whose other value no solution has, and what free bits can lower the
 // objective by at most bounds it.
 type tree struct {
-	*layout
-	ctx     context.Context
-	order   []int32
-	value   []int8  // of bits; -1: free
-	low     []int64 // of rows, the least and the most that the sum can be
-	high    []int64 //
-	trail   []int32 // bits in the order of their fixing
-	limit   *atomic.Int64
-	accept  func(x []uint8) bool
-	found   func(value int64, x []uint8)
-	nodes   int64
-	stopped bool
+	*Layout
+	ctx      context.Context
+	rows     []problem.Row // all
+	memberOf [][]link
+	order    []int32
+	value    []int8  // of bits; -1: free
+	low      []int64 // of rows, the least and the most that the sum can be
+	high     []int64 //
+	trail    []int32 // bits in the order of their fixing
+	limit    *atomic.Int64
+	accept   func(x []uint8) bool
+	found    func(value int64, x []uint8)
+	nodes    int64
+	stopped  bool
 }
 
 // Prove visits all bits that can be better than limit, which found lowers, and reports whether it saw them all before the context
 // ended. Where rows were rounded, accept decides about the bits of the last step.
-func Prove(ctx context.Context, f *problem.Form, limit *atomic.Int64, accept func(x []uint8) bool, found func(value int64, x []uint8)) bool {
-	t := newTree(ctx, f, limit, accept, found)
+func (l *Layout) Prove(ctx context.Context, limit *atomic.Int64, accept func(x []uint8) bool, found func(value int64, x []uint8)) bool {
+	t := newTree(ctx, l, limit, accept, found)
 	ok := true
 	for r := range t.rows {
 		ok = ok && t.propagate(int32(r))
@@ -39,19 +41,18 @@ func Prove(ctx context.Context, f *problem.Form, limit *atomic.Int64, accept fun
 	return !t.stopped
 }
 
-// Bound is a value that no solution of a form is below.
-func Bound(f *problem.Form) int64 {
-	return newTree(context.Background(), f, new(atomic.Int64), nil, nil).bound()
+// Bound is a value that no solution of the form is below.
+func (l *Layout) Bound() int64 {
+	return newTree(context.Background(), l, new(atomic.Int64), nil, nil).bound()
 }
 
-func newTree(ctx context.Context, f *problem.Form, limit *atomic.Int64, accept func(x []uint8) bool, found func(value int64, x []uint8)) *tree {
-	l := newLayout(f)
-	l.rows, l.memberOf = f.Rows, make([][]link, f.N)
-	t := &tree{layout: l, ctx: ctx, value: slices.Repeat([]int8{-1}, f.N), limit: limit, accept: accept, found: found, low: make([]int64, len(f.Rows)), high: make([]int64, len(f.Rows))}
-	for r := range l.rows {
-		for j, b := range l.rows[r].Bits {
-			a := l.rows[r].Coefficients[j]
-			l.memberOf[b] = append(l.memberOf[b], link{int32(r), a})
+func newTree(ctx context.Context, l *Layout, limit *atomic.Int64, accept func(x []uint8) bool, found func(value int64, x []uint8)) *tree {
+	f := l.form
+	t := &tree{Layout: l, ctx: ctx, rows: f.Rows, memberOf: make([][]link, f.N), value: slices.Repeat([]int8{-1}, f.N), limit: limit, accept: accept, found: found,
+		low: make([]int64, len(f.Rows)), high: make([]int64, len(f.Rows))}
+	for r := range t.rows {
+		t.memberOf = addRow(t.memberOf, &t.rows[r], r)
+		for _, a := range t.rows[r].Coefficients {
 			t.low[r] += min(0, a)
 			t.high[r] += max(0, a)
 		}
@@ -60,7 +61,7 @@ func newTree(ctx context.Context, f *problem.Form, limit *atomic.Int64, accept f
 	for i := range t.order {
 		t.order[i] = int32(i)
 	}
-	degree := func(i int32) int { return len(l.memberOf[i])*4 + len(l.pairs[i]) + 2*len(l.products[i]) }
+	degree := func(i int32) int { return len(t.memberOf[i])*4 + len(l.pairs[i]) + 2*len(l.products[i]) }
 	slices.SortStableFunc(t.order, func(a, b int32) int { return degree(b) - degree(a) })
 	return t
 }

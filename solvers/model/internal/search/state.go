@@ -18,8 +18,8 @@ type link struct {
 	coefficient int64
 }
 
-// A layout is a form with the lists that searches walk, which are shared by all walks.
-type layout struct {
+// A Layout is a form with the lists that walks and the tree share.
+type Layout struct {
 	form     *problem.Form
 	pairs    [][]link
 	products [][]int32 // of each bit
@@ -29,8 +29,9 @@ type layout struct {
 	group    []int32 // of each bit, the row of keeps that it is in; -1: none
 }
 
-func newLayout(f *problem.Form) *layout {
-	l := &layout{form: f, pairs: make([][]link, f.N), products: make([][]int32, f.N), memberOf: make([][]link, f.N), group: slices.Repeat([]int32{-1}, f.N)}
+// New makes the lists of a form.
+func New(f *problem.Form) *Layout {
+	l := &Layout{form: f, pairs: make([][]link, f.N), products: make([][]int32, f.N), memberOf: make([][]link, f.N), group: slices.Repeat([]int32{-1}, f.N)}
 	for _, p := range f.Pairs {
 		l.pairs[p.I] = append(l.pairs[p.I], link{p.J, p.Coefficient})
 		l.pairs[p.J] = append(l.pairs[p.J], link{p.I, p.Coefficient})
@@ -56,12 +57,18 @@ func newLayout(f *problem.Form) *layout {
 			l.keeps = append(l.keeps, *row)
 			continue
 		}
-		for j, b := range row.Bits {
-			l.memberOf[b] = append(l.memberOf[b], link{int32(len(l.rows)), row.Coefficients[j]})
-		}
+		l.memberOf = addRow(l.memberOf, row, len(l.rows))
 		l.rows = append(l.rows, *row)
 	}
 	return l
+}
+
+// addRow adds row r to the rows of its bits.
+func addRow(memberOf [][]link, row *problem.Row, r int) [][]link {
+	for j, b := range row.Bits {
+		memberOf[b] = append(memberOf[b], link{int32(r), row.Coefficients[j]})
+	}
+	return memberOf
 }
 
 func rank(r *problem.Row) int {
@@ -73,7 +80,7 @@ func rank(r *problem.Row) int {
 
 // A state is bits with the gain of flipping each.
 type state struct {
-	*layout
+	*Layout
 	x       []uint8
 	value   int64
 	gain    []int64   // change of the objective if the bit is flipped
@@ -91,8 +98,8 @@ func violation(r *problem.Row, sum int64) int64 {
 }
 
 // newState begins with bits, which are changed to satisfy the rows that moves keep.
-func newState(l *layout, x []uint8, random *rand.Rand) *state {
-	s := &state{layout: l, x: x, random: random, counts: make([]int64, len(l.keeps)), weights: make([]float64, len(l.rows))}
+func newState(l *Layout, x []uint8, random *rand.Rand) *state {
+	s := &state{Layout: l, x: x, random: random, counts: make([]int64, len(l.keeps)), weights: make([]float64, len(l.rows))}
 	for g := range l.keeps {
 		row := &l.keeps[g]
 		for _, k := range random.Perm(len(row.Bits)) {

@@ -6,14 +6,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
-
-	"coalesce/solvers/model/problem"
 )
 
 // Walk searches until the context ends or the work, in moves, is done, and calls found with each better feasible solution. It returns
 // the moves and, where no feasible solution was found, the bits with the fewest violated rows.
-func Walk(ctx context.Context, f *problem.Form, start []uint8, seed uint64, work int64, limit *atomic.Int64, found func(value int64, x []uint8)) (nearest []uint8, moves int64) {
-	l := newLayout(f)
+func (l *Layout) Walk(ctx context.Context, start []uint8, seed uint64, work int64, limit *atomic.Int64, found func(value int64, x []uint8)) (nearest []uint8, moves int64) {
+	f := l.form
 	random := rand.New(rand.NewPCG(seed, 63))
 	x := slices.Clone(start)
 	if x == nil {
@@ -89,7 +87,7 @@ func Walk(ctx context.Context, f *problem.Form, start []uint8, seed uint64, work
 }
 
 // restarted is a state from the best bits, some of them changed, or from new ones.
-func restarted(l *layout, best []uint8, s *state, random *rand.Rand) *state {
+func restarted(l *Layout, best []uint8, s *state, random *rand.Rand) *state {
 	x := make([]uint8, len(s.x))
 	share := []float64{0.02, 0.1, 0.3, 1}[random.IntN(4)]
 	if best == nil {

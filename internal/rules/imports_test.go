@@ -178,7 +178,7 @@ var rooms = []room{
 	// model's rooms: searches know the form of a model, not its files; models without constraints are binary quadratic programs.
 	{"solvers/model/problem", []string{"solvers/formats", "solvers/formats/program"}},
 	{"solvers/model/internal/formats", []string{"solvers/model/problem", "solvers/formats/..."}},
-	{"solvers/model/internal/search", []string{"solvers/model/problem"}},
+	{"solvers/model/internal/search", []string{"solvers/model/problem", "solvers/lp"}},
 	{"solvers/model", []string{"solvers/model/problem", "solvers/model/internal/formats", "solvers/model/internal/search", "solvers/formats", "solvers/option", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device"}},
 	// auction's rooms: branch and cut knows the bids of the problem, its linear programs rows and
 	// columns, and neither knows files and devices.

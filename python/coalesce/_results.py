@@ -779,10 +779,14 @@ class ModelCertificate(TypedDict):
 
     by: checker.
     reason: reason why the solution is proven optimal, or why not, one sentence.
+    scale: factor of the objective in the sum of the multipliers' bound, 0 where the bound has another proof.
+    multipliers: Lagrangian multipliers of the constraints that have variables that are not fixed, in whole numbers; empty where the bound is that of the terms.
     """
 
     by: str
     reason: str
+    scale: int
+    multipliers: list[int]
 
 
 class ModelFields(ReportFields):

@@ -57,6 +57,10 @@ type Improvement struct {
 type Certificate struct {
 	By     string `json:"by"`     // checker
 	Reason string `json:"reason"` // reason why the solution is proven optimal, or why not, one sentence
+	// factor of the objective in the sum of the multipliers' bound, 0 where the bound has another proof
+	Scale int64 `json:"scale"`
+	// Lagrangian multipliers of the constraints that have variables that are not fixed, in whole numbers; empty where the bound is that of the terms
+	Multipliers []int64 `json:"multipliers"`
 }
 
 // constraintsOf are a model's constraints with the sums of values.

@@ -67,9 +67,12 @@ type run struct {
 	best    problem.Values // feasible
 	nearest []uint8
 	bound   *big.Rat // nil: none
+	least   int64    // the same in the form's values, by the multipliers
 	proven  bool
 	reason  string
 	met     context.CancelFunc
+
+	multipliers *search.Multipliers // that prove the bound; nil: the tree, or another solver, does
 }
 
 // Plan implements solve.Work.
@@ -165,7 +168,7 @@ func (r *run) search(ctx context.Context) error {
 		r.found(f.Value(start), start)
 	}
 	layout := search.New(f)
-	r.bound = f.ModelBound(layout.Bound())
+	r.boundBy(layout, search.Multipliers{Scale: 1})
 	threads := r.o.Threads
 	if threads <= 0 && len(r.o.Devices) > 0 && r.o.Devices[0].Facts().Kind == device.Host {
 		threads = r.o.Devices[0].Facts().SMs
@@ -176,35 +179,62 @@ func (r *run) search(ctx context.Context) error {
 	if r.o.Work > 0 {
 		threads = 1
 	}
-	accept := func(x []uint8) bool { return r.model.Feasible(f.Values(x)) }
-	done := false
+	walk := func(k int) {
+		near, moves := layout.Walk(ctx, start, r.o.Seed+uint64(k), r.o.Work, r.limit, r.found)
+		r.lock.Lock()
+		defer r.lock.Unlock()
+		if r.out.Moves += moves; near != nil {
+			r.nearest = near
+		}
+	}
 	var group sync.WaitGroup
 	if r.o.Work == 0 {
 		group.Go(func() {
-			if done = layout.Prove(ctx, r.limit, accept, r.found); done {
-				r.met()
+			m := layout.Multipliers(ctx, r.limit)
+			r.boundBy(layout, m)
+			done := layout.Prove(ctx, m, r.limit, func(x []uint8) bool { return r.model.Feasible(f.Values(x)) }, r.found)
+			switch {
+			case done:
+				r.close(r.limit.Load())
+			case threads > 1: // the proof would not end in time
+				walk(threads - 1)
 			}
 		})
-		threads = max(1, threads-1)
 	}
-	for k := range threads {
-		group.Go(func() {
-			near, moves := layout.Walk(ctx, start, r.o.Seed+uint64(k), r.o.Work, r.limit, r.found)
-			r.lock.Lock()
-			defer r.lock.Unlock()
-			if r.out.Moves += moves; near != nil {
-				r.nearest = near
-			}
-		})
+	for k := range max(1, threads-1) {
+		group.Go(func() { walk(k) })
 	}
 	group.Wait()
-	if r.proven = done; done && r.best != nil {
-		r.bound = f.ModelBound(r.limit.Load())
-	}
-	if !done && r.out.Met == nil && r.o.Work == 0 {
+	if !r.proven && r.out.Met == nil && r.o.Work == 0 {
 		return solve.InterruptedError(solve.Cause(ctx))
 	}
 	return nil
+}
+
+// boundBy takes the bound of multipliers where it is the best so far.
+func (r *run) boundBy(layout *search.Layout, m search.Multipliers) {
+	bound, ok := layout.Bound(m)
+	r.lock.Lock()
+	if ok && (r.bound == nil || bound > r.least) {
+		r.least, r.bound = bound, r.form.ModelBound(bound)
+		r.multipliers = &m
+	}
+	closed := r.limit.Load() <= r.least
+	r.lock.Unlock()
+	if closed {
+		r.close(r.least)
+	}
+}
+
+// close ends the solve: no solution is below a value of the form.
+func (r *run) close(least int64) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.proven = true
+	if r.best != nil && (r.bound == nil || least > r.least) {
+		r.bound, r.multipliers = r.form.ModelBound(least), nil
+	}
+	r.met()
 }
 
 // found keeps better bits.
@@ -214,17 +244,28 @@ func (r *run) found(value int64, x []uint8) {
 	if value >= r.limit.Load() {
 		return
 	}
-	values := r.form.Values(x)
-	if !r.model.Feasible(values) {
-		return
+	values, exact := r.form.Values(x), r.form.ModelBound(value)
+	if r.form.Rounded() {
+		if !r.model.Feasible(values) {
+			return
+		}
+		exact = r.model.Value(values)
 	}
 	r.limit.Store(value)
 	r.best = values
-	exact, seconds := r.model.Value(values), time.Since(r.began).Seconds()
+	if r.bound != nil && value <= r.least && r.met != nil {
+		r.proven = true
+		r.met()
+	}
+	seconds := time.Since(r.began).Seconds()
 	text := solve.Number(problem.RatText(exact))
 	r.out.History = append(r.out.History, Improvement{seconds, text})
 	if r.o.Progress != nil {
-		r.o.Progress(solve.NewIncumbent(seconds, text, "", 0))
+		bound := solve.Number("")
+		if r.bound != nil {
+			bound = solve.Number(problem.RatText(r.bound))
+		}
+		r.o.Progress(solve.NewIncumbent(seconds, text, bound, 0))
 	}
 	if v, _ := exact.Float64(); r.o.Target != nil && r.out.Met == nil && (r.model.Sense == problem.Maximize && v >= *r.o.Target || r.model.Sense == problem.Minimize && v <= *r.o.Target) {
 		r.out.Met = &seconds
@@ -336,9 +377,12 @@ func (r *run) complete() {
 	}
 	value := r.model.Value(x)
 	r.out.Value = solve.Number(problem.RatText(value))
-	reason := "no proof: the bound is the sum of what each term can be"
-	if r.proven {
-		reason = "all solutions that could be better were visited"
+	reason := "all solutions that could be better were visited"
+	if r.multipliers != nil {
+		reason = "the bound is that of the constraints' multipliers"
+		if len(r.o.Fix) == 0 { // the check knows the whole model
+			r.out.Certificate.Scale, r.out.Certificate.Multipliers = r.multipliers.Scale, r.multipliers.Rows
+		}
 	}
 	r.out.Certificate.Reason = cmp.Or(r.reason, reason)
 	if r.bound == nil {

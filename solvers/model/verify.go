@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	"coalesce/solvers/model/internal/search"
 	"coalesce/solvers/model/problem"
 	"coalesce/solvers/solve"
 )
@@ -63,7 +64,22 @@ func Verify(m *problem.Model, result []byte) (*solve.Verdict, error) {
 	case feasible:
 		v.Note("feasible: %d variables are within their bounds, %d constraints hold", len(values), len(sums))
 		v.CheckValue(solve.Number(problem.RatText(m.Value(values))), m.Sense == problem.Maximize)
-		v.NoteUnchecked()
+		if x.Certificate.Scale == 0 {
+			v.NoteUnchecked()
+			break
+		}
+		f, err := problem.NewForm(m)
+		if err != nil {
+			return nil, err
+		}
+		bound, ok := search.New(f).Bound(search.Multipliers{Scale: x.Certificate.Scale, Rows: x.Certificate.Multipliers})
+		if !ok {
+			v.Refute("the multipliers do not fit the constraints")
+			break
+		}
+		v.CheckBound(solve.Number(problem.RatText(f.ModelBound(bound))))
+		v.BoundChecked = true
+		v.Note("bound: recomputed from the constraints' multipliers")
 	case x.Value != "":
 		v.Refute("the result has the value %s and no feasible solution, expected none", x.Value)
 	default:

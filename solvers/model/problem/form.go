@@ -54,6 +54,11 @@ type Row struct {
 // Unbounded stands for a bound of a row that is none, with either sign.
 const Unbounded = math.MaxInt64 / 2
 
+// Rounded reports whether values or rows of bits may differ from the model's.
+func (f *Form) Rounded() bool {
+	return !f.Exact || slices.ContainsFunc(f.Rows, func(r Row) bool { return r.Slack > 0 })
+}
+
 // Cardinality reports whether all coefficients of a row are 1 and rounded nowhere.
 func (r *Row) Cardinality() bool {
 	return r.Slack == 0 && !slices.ContainsFunc(r.Coefficients, func(a int64) bool { return a != 1 })
@@ -356,7 +361,7 @@ func (f *Form) row(k int) {
 	for bit, a := range sums {
 		if a != 0 {
 			row.Bits = append(row.Bits, bit)
-			common = divisor(common, a)
+			common = Divisor(common, a)
 		}
 	}
 	slices.Sort(row.Bits)
@@ -384,7 +389,8 @@ func (f *Form) row(k int) {
 	f.Rows = append(f.Rows, row)
 }
 
-func divisor(a, b int64) int64 {
+// Divisor is the greatest common divisor.
+func Divisor(a, b int64) int64 {
 	for a, b = max(a, -a), max(b, -b); b != 0; {
 		a, b = b, a%b
 	}

@@ -2,8 +2,10 @@ package search
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"coalesce/solvers/model/problem"
 )
@@ -23,30 +25,39 @@ type tree struct {
 	limit    *atomic.Int64
 	accept   func(x []uint8) bool
 	found    func(value int64, x []uint8)
-	nodes    int64
 	stopped  bool
+
+	scale, offset int64   // of the objective with the multipliers' parts of the rows
+	linear        []int64 //
+	slope         []int64 // scratch of bound: what a bit adds to it
+	counted       []bool  // scratch: in a group
+	began         time.Time
+	time          time.Duration // 0: no limit
+	work          int           // since the clock was looked at
+	share         float64       // of the tree that is done
 }
 
 // Prove visits all bits that can be better than limit, which found lowers, and reports whether it saw them all before the context
-// ended. Where rows were rounded, accept decides about the bits of the last step.
-func (l *Layout) Prove(ctx context.Context, limit *atomic.Int64, accept func(x []uint8) bool, found func(value int64, x []uint8)) bool {
-	t := newTree(ctx, l, limit, accept, found)
+// ended, or before it was clear that the time does not suffice. The multipliers are those of its bounds. Where rows were rounded, accept
+// decides about the bits of the last step.
+func (l *Layout) Prove(ctx context.Context, m Multipliers, limit *atomic.Int64, accept func(x []uint8) bool, found func(value int64, x []uint8)) bool {
+	t := newTree(ctx, l, m, limit, accept, found)
+	t.began = time.Now()
+	if end, ok := ctx.Deadline(); ok {
+		t.time = time.Until(end)
+	}
 	ok := true
 	for r := range t.rows {
 		ok = ok && t.propagate(int32(r))
 	}
 	if ok {
-		t.visit(0)
+		t.visit(0, 1)
 	}
 	return !t.stopped
 }
 
-// Bound is a value that no solution of the form is below.
-func (l *Layout) Bound() int64 {
-	return newTree(context.Background(), l, new(atomic.Int64), nil, nil).bound()
-}
-
-func newTree(ctx context.Context, l *Layout, limit *atomic.Int64, accept func(x []uint8) bool, found func(value int64, x []uint8)) *tree {
+// newTree is a tree at its root, nil where the multipliers do not fit the form.
+func newTree(ctx context.Context, l *Layout, m Multipliers, limit *atomic.Int64, accept func(x []uint8) bool, found func(value int64, x []uint8)) *tree {
 	f := l.form
 	t := &tree{Layout: l, ctx: ctx, rows: f.Rows, memberOf: make([][]link, f.N), value: slices.Repeat([]int8{-1}, f.N), limit: limit, accept: accept, found: found,
 		low: make([]int64, len(f.Rows)), high: make([]int64, len(f.Rows))}
@@ -56,6 +67,9 @@ func newTree(ctx context.Context, l *Layout, limit *atomic.Int64, accept func(x 
 			t.low[r] += min(0, a)
 			t.high[r] += max(0, a)
 		}
+	}
+	if !t.price(m) {
+		return nil
 	}
 	t.order = make([]int32, f.N)
 	for i := range t.order {
@@ -107,7 +121,7 @@ func (t *tree) undo(mark int) {
 // propagate fixes the bits of a row whose other value breaks it; false: nothing satisfies it.
 func (t *tree) propagate(r int32) bool {
 	row := &t.rows[r]
-	low, high := row.Low-2*row.Slack, row.High+2*row.Slack
+	low, high := sides(row)
 	if t.low[r] > high || t.high[r] < low {
 		return false
 	}
@@ -137,11 +151,17 @@ func (t *tree) propagate(r int32) bool {
 	return true
 }
 
-// bound is a value that no completion is below.
-func (t *tree) bound() int64 {
-	f, sum := t.form, t.form.Offset
-	slope := make([]int64, f.N) // the linear terms of free bits
-	for i, c := range f.Linear {
+// bound is a value that no completion is below, times the scale. It leaves the slopes of bits in t.slope, and least is the smallest
+// slope of the rows that moves keep and of which one bit is 1 at most.
+func (t *tree) bound() (sum int64, least []int64) {
+	f := t.form
+	sum, least = t.offset, make([]int64, len(t.keeps))
+	if t.slope == nil {
+		t.slope, t.counted = make([]int64, f.N), make([]bool, f.N)
+	}
+	slope := t.slope
+	for i, c := range t.linear {
+		slope[i] = 0
 		switch t.value[i] {
 		case 1:
 			sum += c
@@ -150,6 +170,7 @@ func (t *tree) bound() int64 {
 		}
 	}
 	for _, p := range f.Pairs {
+		p.Coefficient *= t.scale
 		a, b := t.value[p.I], t.value[p.J]
 		switch {
 		case a == 0 || b == 0:
@@ -165,32 +186,75 @@ func (t *tree) bound() int64 {
 		}
 	}
 	for k := range f.Products {
-		sum += t.least(&f.Products[k])
+		sum += t.least(&f.Products[k]) * t.scale
 	}
-	counted := make([]bool, f.N)
-	for g := range t.keeps { // of a row of which one bit is 1 the smallest slope counts alone
+	for g := range t.keeps { // of a row of which one bit is 1 at most the smallest slope counts alone
 		row := &t.keeps[g]
-		if row.Low != 1 || row.High != 1 {
+		if row.High != 1 {
 			continue
 		}
-		least, free := int64(0), false
+		free, taken := false, false
 		for _, b := range row.Bits {
-			counted[b] = true
-			if t.value[b] == -1 && (!free || slope[b] < least) {
-				least, free = slope[b], true
+			t.counted[b] = true
+			taken = taken || t.value[b] == 1
+			if t.value[b] == -1 && (!free || slope[b] < least[g]) {
+				least[g], free = slope[b], true
 			}
 		}
-		taken := slices.ContainsFunc(row.Bits, func(b int32) bool { return t.value[b] == 1 })
-		if free && !taken {
-			sum += least
+		if row.Low < 1 {
+			least[g] = min(least[g], 0)
+		}
+		if !taken {
+			sum += least[g]
 		}
 	}
 	for i, c := range slope {
-		if !counted[i] {
+		if !t.counted[i] {
 			sum += min(0, c)
 		}
 	}
-	return sum
+	return sum, least
+}
+
+// fixByBound fixes free bits whose other value raises the bound to the limit; false: no better solution is left.
+func (t *tree) fixByBound() bool {
+	limit := t.limit.Load()
+	if limit > math.MaxInt64/2/t.scale {
+		return true
+	}
+	for {
+		bound, least := t.bound()
+		if ceiling(bound, t.scale) >= limit {
+			return false
+		}
+		room, mark := (limit-1)*t.scale-bound, len(t.trail)
+		for i, v := range t.value {
+			if v >= 0 || t.value[i] >= 0 { // fixed by a row meanwhile
+				continue
+			}
+			b, c := int32(i), t.slope[i]
+			if t.counted[i] {
+				if c-least[t.group[i]] > room && !t.fix(b, 0) {
+					return false
+				}
+			} else if c > room && !t.fix(b, 0) || -c > room && !t.fix(b, 1) {
+				return false
+			}
+		}
+		if len(t.trail) == mark {
+			return true
+		}
+	}
+}
+
+// look stops the tree where the context has ended, or where it is far from its end after a tenth of the time.
+func (t *tree) look() {
+	if t.work += len(t.value) + len(t.form.Pairs) + len(t.form.Products) + 1000; t.work < 1<<20 {
+		return
+	}
+	t.work = 0
+	passed := time.Since(t.began)
+	t.stopped = t.ctx.Err() != nil || t.time > 0 && passed > t.time/10 && t.share*10 < passed.Seconds()/t.time.Seconds()
 }
 
 // least is the smallest value that a product can have.
@@ -216,11 +280,13 @@ func (t *tree) least(p *problem.Product) int64 {
 	return min(0, p.Coefficient)
 }
 
-func (t *tree) visit(depth int) {
-	if t.nodes++; t.nodes&1023 == 0 && t.ctx.Err() != nil {
-		t.stopped = true
+// visit visits the bits from a depth of the order on, a share of the whole tree.
+func (t *tree) visit(depth int, share float64) {
+	if t.look(); t.stopped {
+		return
 	}
-	if t.stopped || t.bound() >= t.limit.Load() {
+	if !t.fixByBound() {
+		t.share += share
 		return
 	}
 	for depth < len(t.order) && t.value[t.order[depth]] >= 0 {
@@ -231,6 +297,7 @@ func (t *tree) visit(depth int) {
 		for i, v := range t.value {
 			x[i] = uint8(v)
 		}
+		t.share += share
 		if v := t.form.Value(x); v < t.limit.Load() && t.accept(x) {
 			t.found(v, x)
 		}
@@ -238,13 +305,15 @@ func (t *tree) visit(depth int) {
 	}
 	b := t.order[depth]
 	first := int8(0)
-	if t.form.Linear[b] < 0 {
+	if t.linear[b] < 0 {
 		first = 1
 	}
 	for _, v := range []int8{first, 1 - first} {
 		mark := len(t.trail)
 		if t.fix(b, v) {
-			t.visit(depth + 1)
+			t.visit(depth+1, share/2)
+		} else {
+			t.share += share / 2
 		}
 		t.undo(mark)
 	}

@@ -27,6 +27,8 @@ type Layout struct {
 	memberOf [][]link // of each bit, rows that moves do not keep
 	keeps    []problem.Row
 	group    []int32 // of each bit, the row of keeps that it is in; -1: none
+	seats    seats
+	exchange *permutation // the model is one; nil: it is not
 }
 
 // New makes the lists of a form.
@@ -57,9 +59,13 @@ func New(f *problem.Form) *Layout {
 			l.keeps = append(l.keeps, *row)
 			continue
 		}
-		l.memberOf = addRow(l.memberOf, row, len(l.rows))
 		l.rows = append(l.rows, *row)
 	}
+	l.rows = l.seat(l.rows)
+	for r := range l.rows {
+		l.memberOf = addRow(l.memberOf, &l.rows[r], r)
+	}
+	l.exchange = l.permutation()
 	return l
 }
 
@@ -90,6 +96,9 @@ type state struct {
 	weights []float64 // of rows
 	broken  int       // rows that are violated
 	counts  []int64   // of keeps
+	seated  []int64   // bits of each seat that are 1
+	on      []int32   // the bit of each one-hot group with seats; -1: of other groups
+	change  []int64   // of rows' sums, scratch of a swap's weighing
 	random  *rand.Rand
 }
 
@@ -99,7 +108,7 @@ func violation(r *problem.Row, sum int64) int64 {
 
 // newState begins with bits, which are changed to satisfy the rows that moves keep.
 func newState(l *Layout, x []uint8, random *rand.Rand) *state {
-	s := &state{Layout: l, x: x, random: random, counts: make([]int64, len(l.keeps)), weights: make([]float64, len(l.rows))}
+	s := &state{Layout: l, x: x, random: random, counts: make([]int64, len(l.keeps)), weights: make([]float64, len(l.rows)), change: make([]int64, len(l.rows))}
 	for g := range l.keeps {
 		row := &l.keeps[g]
 		for _, k := range random.Perm(len(row.Bits)) {
@@ -118,6 +127,7 @@ func newState(l *Layout, x []uint8, random *rand.Rand) *state {
 			}
 		}
 	}
+	s.on, s.seated = l.sit(x, random)
 	scale := 1.0
 	for i, c := range l.form.Linear {
 		scale = max(scale, math.Abs(float64(c)))
@@ -233,6 +243,12 @@ func (s *state) flip(i int) {
 	}
 	if g := s.group[i]; g >= 0 {
 		s.counts[g] += step
+		if seat := s.seats.of[i]; seat >= 0 {
+			s.seated[seat] += step
+		}
+		if s.on[g] >= 0 && step > 0 {
+			s.on[g] = int32(i)
+		}
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 func (l *Layout) Walk(ctx context.Context, start []uint8, seed uint64, work int64, limit *atomic.Int64, found func(value int64, x []uint8)) (nearest []uint8, moves int64) {
 	f := l.form
 	random := rand.New(rand.NewPCG(seed, 63))
+	if l.exchange != nil {
+		return nil, l.exchange.search(ctx, start, random, work, limit, found)
+	}
 	x := slices.Clone(start)
 	if x == nil {
 		x = make([]uint8, f.N)
@@ -40,10 +43,10 @@ func (l *Layout) Walk(ctx context.Context, start []uint8, seed uint64, work int6
 		if f.N == 0 {
 			break
 		}
-		i, j, change := s.choose(tabu, moves, best)
-		if i < 0 {
-			i = random.IntN(f.N) // all are tabu, or no move is allowed
-			if !s.fits(i) {
+		move, change := s.choose(tabu, moves, best)
+		if move[0] < 0 {
+			move[0] = random.IntN(f.N) // all are tabu, or no move is allowed
+			if !s.fits(move[0]) {
 				continue
 			}
 		}
@@ -66,10 +69,16 @@ func (l *Layout) Walk(ctx context.Context, start []uint8, seed uint64, work int6
 		} else {
 			held = 0
 		}
-		for _, b := range []int{i, j} {
+		stay := moves + 3 + int64(random.IntN(8+min(f.N/20, 40)))
+		if move[3] >= 0 { // a swap's bits may go back to 0, else few swaps would be left
+			stay = moves + int64(len(l.keeps)/2+random.IntN(1+len(l.keeps)))
+		}
+		for k, b := range move {
 			if b >= 0 {
 				s.flip(b)
-				tabu[b] = moves + 3 + int64(random.IntN(8+min(f.N/20, 40)))
+				if k < 2 {
+					tabu[b] = stay
+				}
 			}
 		}
 		if stall++; stall > int64(2000+20*f.N) { // begin anew from the best, a part of it changed
@@ -102,26 +111,31 @@ func restarted(l *Layout, best []uint8, s *state, random *rand.Rand) *state {
 	return newState(l, x, random)
 }
 
-// choose returns the best move that is not tabu, or that leads to a feasible solution better than the best: a bit, or two bits of a row
-// that moves keep, the second -1 of one; -1 if there is none.
-func (s *state) choose(tabu []int64, now, best int64) (i, j int, change float64) {
-	i, j, change = -1, -1, math.Inf(1)
+// A move is the bits that it flips, -1 for none: a bit, two bits of a row that moves keep, or the four bits of a swap, those that
+// become 0 first.
+type move [4]int
+
+// choose returns the best move that is not tabu, or that leads to a feasible solution better than the best, and the change of the
+// score; the move's first bit is -1 where there is none.
+func (s *state) choose(tabu []int64, now, best int64) (chosen move, change float64) {
+	chosen, change = move{-1, -1, -1, -1}, math.Inf(1)
 	ties := 0
-	take := func(a, b int, score float64) {
+	take := func(m move, score float64) {
 		switch {
 		case score < change:
-			i, j, change, ties = a, b, score, 1
+			chosen, change, ties = m, score, 1
 		case score == change:
 			if ties++; s.random.IntN(ties) == 0 {
-				i, j = a, b
+				chosen = m
 			}
 		}
 	}
 	for b := range s.x {
 		if s.fits(b) && (tabu[b] <= now || s.broken == 0 && s.penalty[b] == 0 && s.value+s.gain[b] < best) {
-			take(b, -1, s.score(b))
+			take(move{b, -1, -1, -1}, s.score(b))
 		}
 	}
+	s.swaps(func(m move) bool { return tabu[m[2]] <= now || tabu[m[3]] <= now }, best, take)
 	for g := range s.keeps {
 		on, off := -1, -1
 		ons, offs := 0, 0
@@ -130,7 +144,7 @@ func (s *state) choose(tabu []int64, now, best int64) (i, j int, change float64)
 			if s.x[b] == 1 {
 				at, count = &on, &ons
 			}
-			if tabu[b] > now {
+			if tabu[b] > now || at == &off && !s.mayMove(g, b) {
 				continue
 			}
 			switch score := s.score(int(b)); {
@@ -143,8 +157,8 @@ func (s *state) choose(tabu []int64, now, best int64) (i, j int, change float64)
 			}
 		}
 		if on >= 0 && off >= 0 {
-			take(on, off, s.score(on)+s.score(off))
+			take(move{on, off, -1, -1}, s.score(on)+s.score(off))
 		}
 	}
-	return i, j, change
+	return chosen, change
 }

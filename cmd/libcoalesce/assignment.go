@@ -106,6 +106,9 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 	if err := checkSize(p.size, unsafe.Sizeof(*p)); err != nil {
 		return err
 	}
+	if p.flags&C.COALESCE_SCIPY_TIES != 0 {
+		return argumentError("SciPy's matching: expected matrices on the host of which columns, values and gaps are asked for, without a limit")
+	}
 	o := assignment.Options{Duals: p.u != nil || p.v != nil, Unchecked: p.flags&C.COALESCE_UNCHECKED != 0,
 		KBest: int(p.k_best), Bottleneck: p.flags&C.COALESCE_BOTTLENECK != 0}
 	var err error

@@ -61,7 +61,8 @@ enum {
     COALESCE_RESIDENT = 128, /* of assignments: costs are in the memory of the GPU `device` */
     COALESCE_REPORT = 256,  /* of coalesce_assign: the answer's report goes to text, ended by 0 */
     COALESCE_ENQUEUE = 512, /* of coalesce_assign_matrices: returns once the work is in the stream */
-    COALESCE_SCIPY_TIES = 1024 /* of coalesce_assign_matrices: of several optimal matchings SciPy's, where its sums are exact */
+    COALESCE_SCIPY_TIES = 1024 /* of several optimal matchings SciPy's, where its sums of float64 are exact: of coalesce_assign_matrices,
+                                 * and of coalesce_assign for dense matrices on the host, without limit and duals */
 };
 
 /* Metrics of points, of the coordinates' differences d. */

@@ -43,9 +43,15 @@ var _ [4096 - unsafe.Sizeof(lapjv.Small{})]byte
 // matchable reports whether assignment.Match solves what a struct describes: dense matrices on the host, of which the
 // columns, values and gaps alone are asked for, and no gaps with a limit.
 func matchable(p *C.coalesce_assignment) bool {
-	return p != nil && uintptr(p.size) >= unsafe.Sizeof(*p) && p.flags&^(C.COALESCE_MAXIMIZE|C.COALESCE_LIMIT) == 0 && p.device == C.COALESCE_HOST && p.start == nil && p.dimensions == 0 &&
+	return p != nil && uintptr(p.size) >= unsafe.Sizeof(*p) && takesFlags(p.flags) && p.device == C.COALESCE_HOST && p.start == nil && p.dimensions == 0 &&
 		p.k_best <= 1 && p.start_scale == 0 && p.time_limit == 0 && p.algorithm == nil && p.options == nil && p.u == nil && p.v == nil && p.scale == nil && (p.gap == nil || p.flags&C.COALESCE_LIMIT == 0) &&
-		p.costs != nil && p.column != nil && p.batch > 0 && p.batch <= math.MaxInt32 && p.rows > 0 && p.cols > 0 && few(int(min(p.rows, math.MaxInt32)), int(min(p.cols, math.MaxInt32)))
+		p.costs != nil && p.column != nil && p.batch > 0 && p.batch <= math.MaxInt32 && p.rows > 0 && p.cols > 0 && p.rows <= problem.MaxSide && p.cols <= problem.MaxSide &&
+		(p.flags&C.COALESCE_SCIPY_TIES != 0 || few(int(min(p.rows, math.MaxInt32)), int(min(p.cols, math.MaxInt32))))
+}
+
+// takesFlags reports whether match has regard to all that is set.
+func takesFlags(flags C.uint32_t) bool {
+	return flags&^(C.COALESCE_MAXIMIZE|C.COALESCE_LIMIT) == 0 || flags&^(C.COALESCE_MAXIMIZE|C.COALESCE_SCIPY_TIES) == 0
 }
 
 // few is assignment.FewCosts for this process, without the lock of GOMAXPROCS where any number of cores will do.
@@ -111,8 +117,15 @@ func matchHere(p *C.coalesce_assignment) (done bool, err error) {
 		return true, matchAll(p, stacked(p, converted[int32, int64]))
 	case C.COALESCE_INT64:
 		c := stacked(p, viewSlice[int64])
-		if !assignment.Forbids(c) {
+		switch {
+		case !assignment.Forbids(c):
 			return true, matchAll(p, c)
+		case p.flags&C.COALESCE_SCIPY_TIES != 0: // SciPy takes all integers for float64
+			return true, matchAll(p, stacked(p, converted[int64, float64]))
+		}
+	case C.COALESCE_UINT64:
+		if p.flags&C.COALESCE_SCIPY_TIES != 0 {
+			return true, matchAll(p, stacked(p, converted[uint64, float64]))
 		}
 	}
 	return false, nil
@@ -183,7 +196,11 @@ func matchAll[T problem.Number](p *C.coalesce_assignment, costs []T) error {
 	s := assignment.Shape{Rows: int(p.rows), Cols: int(p.cols)}
 	n := int(p.batch)
 	column := unsafe.Slice((*int32)(unsafe.Pointer(p.column)), n*s.Rows)
-	maximize := p.flags&C.COALESCE_MAXIMIZE != 0
+	maximize, ties := p.flags&C.COALESCE_MAXIMIZE != 0, assignment.AnyTies
+	if p.flags&C.COALESCE_SCIPY_TIES != 0 {
+		ties = assignment.SciPyTies
+	}
+	m.solver.Ties = ties
 	if n == 1 {
 		one, err := assignment.Match(&m.solver, s, costs, maximize, column)
 		if err == nil {
@@ -195,7 +212,7 @@ func matchAll[T problem.Number](p *C.coalesce_assignment, costs []T) error {
 		m.found = make([]assignment.Matching, n)
 	}
 	m.found = m.found[:n]
-	if err := assignment.MatchBatch([]assignment.Shape{s}, costs, maximize, 0, column, m.found); err != nil {
+	if err := assignment.MatchBatch([]assignment.Shape{s}, costs, maximize, ties, 0, column, m.found); err != nil {
 		return err
 	}
 	for k, one := range m.found {

@@ -118,9 +118,9 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: 
     cost_matrix: an array (n, m) of any real type, order and stride, read in place where it can be. Infinite costs
     forbid pairs (minus infinite ones, with maximize). A batch (B, n, m) gives arrays (B, min(n, m)). Arrays of torch,
     CuPy and JAX that are on a GPU are solved there, and no cost goes through the host; tensors=True gives the answer as
-    int64 arrays of the same package on the same device, of the host's arrays of torch and JAX too. ties: "scipy", of
-    arrays of torch and CuPy on a GPU, gives SciPy's own indices where several matchings are optimal and SciPy's sums are
-    exact.
+    int64 arrays of the same package on the same device, of the host's arrays of torch and JAX too. ties: "scipy" gives
+    SciPy's own indices where several matchings are optimal and SciPy's sums are exact: of arrays on the host, which
+    takes SciPy's time besides, and of those of torch and CuPy on a GPU.
     Returns row indices, ascending, and their columns. Integers are solved exactly, and floats to the rounding that
     solve_assignment's gap tells. Of several optimal matchings it may give another than SciPy.
     Raises ValueError, as SciPy: not a matrix, invalid numeric entries, infeasible.
@@ -135,14 +135,12 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: 
                 return placed if tensors else (_device.fetched(placed[0]), _device.fetched(placed[1]))
             pairs = _pairs_of_gpu(cost_matrix, maximize)
             return (_device.like(cost_matrix, pairs[0]), _device.like(cost_matrix, pairs[1])) if tensors else pairs
-        if ties != "any":
-            raise _no_ties(ties)
         if tensors:
-            pairs = by_ctypes(_matrix(cost_matrix), maximize)
+            pairs = by_ctypes(_matrix(cost_matrix), maximize, ties=ties)
             return _device.like(cost_matrix, pairs[0]), _device.like(cost_matrix, pairs[1])
-    elif ties != "any":
-        raise _no_ties(ties)
     a = _matrix(cost_matrix)
+    if ties != "any":
+        return _pairs_of_scipy(a, _asked(maximize, ties))
     if a.ndim == 3 or a.size > _DIRECT or a.size == 0 or _small.busy:
         try:
             answer = _solve(a, bool(maximize))
@@ -179,6 +177,23 @@ by_ctypes = linear_sum_assignment
 if not TYPE_CHECKING and lib.DOOR is not None:
     lib.DOOR.otherwise(by_ctypes)
     linear_sum_assignment = lib.DOOR.linear_sum_assignment
+
+
+def _pairs_of_scipy(a: NDArray[Any], flags: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The matching that SciPy finds, of arrays on the host."""
+    batch, rows, cols = a.shape if a.ndim == 3 else (1, *a.shape)
+    answer = _Answer(batch, rows, cols, False)
+    if a.size:
+        error = ctypes.create_string_buffer(512)
+        p = lib.Assignment(size=ctypes.sizeof(lib.Assignment), flags=flags, device=-1, type=lib.TYPES[a.dtype.char], batch=batch, rows=rows, cols=cols,
+                           costs=a.ctypes.data, column=answer.column.ctypes.data, code=answer.code.ctypes.data, text=ctypes.addressof(error), text_size=len(error))
+        p.batch_stride, p.row_stride, p.col_stride = a.strides if a.ndim == 3 else (0, *a.strides)
+        code = lib.LIB.coalesce_assign(ctypes.addressof(p)) or int(answer.code.max())
+        if code:
+            raise _failed(lib.error(code, error.value.decode(errors="replace")))
+    else:
+        answer.column.fill(-1)
+    return _pairs(answer.column, a.shape)
 
 
 def columns(a: NDArray[Any], limit: Optional[float] = None, maximize: bool = False) -> NDArray[np.int32]:
@@ -225,7 +240,7 @@ def _asked(maximize: bool, ties: str) -> int:
 
 
 def _no_ties(ties: str) -> ValueError:
-    return ValueError(f'ties: found {ties!r}, expected "any", or "scipy" for an array of torch or CuPy on a GPU whose sides are at most 2048')
+    return ValueError(f'ties: found {ties!r}, expected "any" or "scipy", the latter of arrays of the host, or of torch or CuPy on a GPU with sides of at most 2048')
 
 
 def _placed_pairs(x: Any, maximize: bool, ties: str) -> Optional[tuple[Any, Any]]:

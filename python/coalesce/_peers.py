@@ -44,8 +44,8 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
 def batch_linear_assignment(cost: Any) -> Any:
     """The column of each row of the matrices of a batch: torch-linear-assignment's function of that name.
 
-    cost: a tensor of torch (B, W, T) on a GPU or on the host. Costs are minimised. Among equal matchings a GPU gives SciPy's, as that
-    function does.
+    cost: a tensor of torch (B, W, T) on a GPU or on the host. Costs are minimised. Among equal matchings it gives SciPy's, as that
+    function does; not of matrices on a GPU with a side beyond 2048.
     Returns an int64 tensor (B, W) on the same device, -1 where a row is not matched.
     """
     import torch
@@ -58,7 +58,7 @@ def batch_linear_assignment(cost: Any) -> Any:
             done = _device.solve_in_place(cost, lib.SCIPY_TIES, pairs=False)
             if done is not None and done[0] == lib.OK:
                 return done[1][0]
-        rows, cols = linear_sum_assignment(cost, tensors=True)  # which has the words for errors
+        rows, cols = linear_sum_assignment(cost, tensors=True, ties="any" if cost.is_cuda else "scipy")  # which has the words for errors
         return torch.full(cost.shape[:2], -1, dtype=torch.long, device=cost.device).scatter_(1, rows, cols)
     return torch.full(cost.shape[:2], -1, dtype=torch.long, device=cost.device)
 

@@ -77,6 +77,10 @@ def test_random(seed):
             continue
         assert not isinstance(found, Exception), f"{where}: found {found!r}"
         solved += 1
+        same = coalesce.linear_sum_assignment(a, maximize, ties="scipy")
+        if (np.isinf(a) | (a == np.floor(a))).all():  # SciPy's sums are exact
+            np.testing.assert_array_equal(same, expected, err_msg=where)
+        assert a[same].astype(float).sum() == pytest.approx(a[expected].astype(float).sum(), rel=1e-12, abs=1e-9), where
         r, c = found
         assert r.dtype == c.dtype == np.intp
         assert len(r) == len(c) == min(a.shape) == len(set(c.tolist())), where
@@ -88,6 +92,25 @@ def test_random(seed):
             np.testing.assert_array_equal(found, expected, err_msg=where)
             unique += 1
     assert solved > 500 and unique > 100
+
+
+def test_ties():
+    """SciPy's matching among equal ones, of batches too, and never a worse one where its sums are rounded."""
+    rng = np.random.default_rng(2)
+    for shape in ((200, 200), (40, 90), (90, 40), (5, 30, 30), (4, 9, 3), (4, 3, 9), (0, 3, 3), (2, 0, 5), (2, 5, 0)):
+        for maximize in (False, True):
+            a = rng.integers(0, 4, shape)
+            found = coalesce.linear_sum_assignment(a, maximize, ties="scipy")
+            assert found[0].shape == found[1].shape == (*shape[:-2], min(shape[-2:]))
+            for k in np.ndindex(shape[:-2]):
+                np.testing.assert_array_equal([x[k] for x in found], scipy.optimize.linear_sum_assignment(a[k], maximize))
+    worst = np.array([[1e16, 1, 0], [0, 1e16, 1], [1, 0, 1e16]])
+    assert worst[coalesce.linear_sum_assignment(worst, ties="scipy")].sum() == 0
+    for wrong, word in ((np.full((2, 2), np.inf), "infeasible"), (np.full((2, 2), np.nan), "invalid"), (np.full((2, 2, 2), np.inf), "infeasible")):
+        with pytest.raises(ValueError, match=word):
+            coalesce.linear_sum_assignment(wrong, ties="scipy")
+    close = np.array([[2**60 + 1, 2**60], [2**60, 2**60 + 2]])  # to SciPy all are equal, and the exact best is another matching than its
+    assert coalesce.linear_sum_assignment(close, ties="scipy")[1].tolist() == [1, 0]
 
 
 def test_unique_optimum_is_scipys():

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"coalesce/solvers/assignment/internal/crouse"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/internal/paths"
@@ -31,12 +32,71 @@ type Shape struct{ Rows, Cols int }
 // Match finds a matching of the least sum, or of the largest, of a dense matrix, row after row, on
 // the calling goroutine, and checks it. It sets column[i] to the column of row i, -1 for rows that stay
 // unmatched, and takes no memory beyond what q keeps. Costs forbid pairs as those of an Instance do.
-// Errors are those of Solve: of costs that are no numbers (ErrCost), and an InfeasibleError with its
-// proof where no full matching exists.
+// With q.Ties = SciPyTies it gives SciPy's columns where several matchings are best. Errors are those of Solve: of costs that are no
+// numbers (ErrCost), and an InfeasibleError with its proof where no full matching exists.
 func Match[T problem.Number](q *QuickSolver, s Shape, costs []T, maximize bool, column []int32) (Matching, error) {
 	if err := s.check(len(costs), len(column)); err != nil {
 		return Matching{}, err
 	}
+	if q.Ties == SciPyTies {
+		return matchAsSciPy(q, s, costs, maximize, column)
+	}
+	return matchAny(q, s, costs, maximize, column)
+}
+
+// matchAsSciPy is Match for SciPyTies: SciPy's own algorithm is asked where another matching may be as good.
+func matchAsSciPy[T problem.Number](q *QuickSolver, s Shape, costs []T, maximize bool, column []int32) (m Matching, err error) {
+	q.matcher.Reading = q.reading(s.Rows, s.Cols, problem.ValueOf[T]())
+	value, alone, ok := paths.MatchAlone(&q.matcher, s.Rows, s.Cols, costs, maximize, column)
+	if ok {
+		m = Matching{Value: value, Matched: min(s.Rows, s.Cols), Proven: true}
+	} else {
+		m, err = matchAny(q, s, costs, maximize, column)
+	}
+	if err == nil && m.Matched > 0 && !(ok && alone) {
+		q.column = q.room(s.Rows)
+		if crouse.Match(&q.scipy, s.Rows, s.Cols, costs, maximize, q.column) {
+			takeEqual(q, s, costs, maximize, column)
+		}
+	}
+	return m, err
+}
+
+// takeEqual takes the matching of q.column in place of column's where its exact sum is as good: rounded sums may have found a worse one.
+func takeEqual[T problem.Number](q *QuickSolver, s Shape, costs []T, maximize bool, column []int32) {
+	if slices.Equal(q.column, column) {
+		return
+	}
+	var loss accumulator
+	for i := range column {
+		if j := q.column[i]; j >= 0 {
+			addCost(&loss, costs[i*s.Cols+int(j)], maximize)
+		}
+		if j := column[i]; j >= 0 {
+			addCost(&loss, costs[i*s.Cols+int(j)], !maximize)
+		}
+	}
+	if loss.float().Sign() <= 0 {
+		copy(column, q.column)
+	}
+}
+
+// addCost adds a cost, or takes it away.
+func addCost[T problem.Number](to *accumulator, c T, minus bool) {
+	switch i := int64(c); {
+	case !problem.ValueOf[T]().Integer() && minus:
+		to.addFloat(-float64(c))
+	case !problem.ValueOf[T]().Integer():
+		to.addFloat(float64(c))
+	case i < 0:
+		to.add(!minus, -uint64(i), 0)
+	default:
+		to.add(minus, uint64(i), 0)
+	}
+}
+
+// matchAny is Match whatever the ties.
+func matchAny[T problem.Number](q *QuickSolver, s Shape, costs []T, maximize bool, column []int32) (Matching, error) {
 	q.matcher.Reading = q.reading(s.Rows, s.Cols, problem.ValueOf[T]())
 	if !seemTwo(costs, s.Cols) {
 		if value, ok := paths.Match(&q.matcher, s.Rows, s.Cols, costs, maximize, column); ok {
@@ -138,9 +198,9 @@ func solveByHost(ctx context.Context, inst *problem.Instance) (*Result, error) {
 
 // MatchBatch is Match for many matrices that follow one another in costs, and whose rows' columns follow
 // one another in column: as many as found has room for, of shapes[k] each, or all of shapes[0]. threads
-// goroutines share them, 0: one a core. A matrix without a full matching is no error: its Matched is 0, and its
+// goroutines share them, 0: one a core, and ties is that of their QuickSolvers. A matrix without a full matching is no error: its Matched is 0, and its
 // columns are -1. Other errors name the matrix.
-func MatchBatch[T problem.Number](shapes []Shape, costs []T, maximize bool, threads int, column []int32, found []Matching) error {
+func MatchBatch[T problem.Number](shapes []Shape, costs []T, maximize bool, ties Ties, threads int, column []int32, found []Matching) error {
 	n := len(found)
 	if len(shapes) != n && len(shapes) != 1 {
 		return solve.InvalidInput("shapes", "found %d of %d matrices, expected 1 or %d", len(shapes), n, n)
@@ -194,6 +254,7 @@ func MatchBatch[T problem.Number](shapes []Shape, costs []T, maximize bool, thre
 	if threads = min(threads, (n+grain-1)/grain); threads <= 1 {
 		q := quicks.Get().(*QuickSolver)
 		defer quicks.Put(q)
+		q.Ties = ties
 		for k := range n {
 			if err := one(q, k); err != nil {
 				return err
@@ -208,6 +269,7 @@ func MatchBatch[T problem.Number](shapes []Shape, costs []T, maximize bool, thre
 		wg.Go(func() {
 			q := quicks.Get().(*QuickSolver)
 			defer quicks.Put(q)
+			q.Ties = ties
 			for low := int(next.Add(int64(grain))) - grain; low < n && errs[t] == nil; low = int(next.Add(int64(grain))) - grain {
 				for k := low; k < min(n, low+grain) && errs[t] == nil; k++ {
 					errs[t] = one(q, k)

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"coalesce/runtime/host"
+	"coalesce/solvers/assignment/internal/crouse"
 	"coalesce/solvers/assignment/internal/paths"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
@@ -71,19 +73,58 @@ func TestMatch(t *testing.T) {
 		var err error
 		switch l.Type {
 		case problem.Int32:
-			err = MatchBatch(shapes, all.I32, l.Maximize, round%3, columns, found)
+			err = MatchBatch(shapes, all.I32, l.Maximize, AnyTies, round%3, columns, found)
 		case problem.Int64:
-			err = MatchBatch(shapes, all.I64, l.Maximize, round%3, columns, found)
+			err = MatchBatch(shapes, all.I64, l.Maximize, AnyTies, round%3, columns, found)
 		case problem.Float32:
-			err = MatchBatch(shapes, all.F32, l.Maximize, round%3, columns, found)
+			err = MatchBatch(shapes, all.F32, l.Maximize, AnyTies, round%3, columns, found)
 		default:
-			err = MatchBatch(shapes, all.F64, l.Maximize, round%3, columns, found)
+			err = MatchBatch(shapes, all.F64, l.Maximize, AnyTies, round%3, columns, found)
 		}
 		if err != nil || !slices.Equal(found, single) {
 			t.Fatalf("round %d, %+v: found %+v, %v, expected %+v", round, l, found, err, single)
 		}
 	}
 }
+
+// With SciPyTies Match gives SciPy's matching of few different costs, for one best matching the same as without, and never a worse one.
+func TestMatchAsSciPy(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	whichever, same := QuickSolver{}, QuickSolver{Ties: SciPyTies}
+	var scipy crouse.Matcher
+	for round := range 300 {
+		s := Shape{1 + r.IntN(20), 1 + r.IntN(20)}
+		if round%30 == 0 {
+			s = Shape{1 + r.IntN(100), 1 + r.IntN(100)}
+		}
+		costs, maximize := make([]float64, s.Rows*s.Cols), r.IntN(2) == 1
+		for k := range costs {
+			if costs[k] = float64(r.IntN(5)); round%3 == 1 {
+				costs[k] = r.Float64()
+			} else if round%3 == 2 {
+				costs[k] = math.Ldexp(costs[k], r.IntN(200)) // SciPy's sums are rounded
+			}
+		}
+		var found [3][]int32
+		for k := range found {
+			found[k] = make([]int32, s.Rows)
+		}
+		expected, err := Match(&whichever, s, costs, maximize, found[0])
+		m, failed := Match(&same, s, costs, maximize, found[1])
+		if err != nil || failed != nil || m != expected || !crouse.Match(&scipy, s.Rows, s.Cols, costs, maximize, found[2]) {
+			t.Fatalf("round %d: found %+v, %v, expected %+v, %v", round, m, failed, expected, err)
+		}
+		if want := found[2-round%3%2*2]; round%3 < 2 && !slices.Equal(found[1], want) {
+			t.Fatalf("round %d: found the columns %v, expected %v", round, found[1], want)
+		}
+		inst := &problem.Instance{Rows: s.Rows, Cols: s.Cols, Type: problem.Float64, F64: costs, Maximize: maximize}
+		if sum, _ := sumOf(inst, found[1]); sum.Cmp(firstOf(sumOf(inst, found[0]))) != 0 {
+			t.Fatalf("round %d: found another sum, %v", round, sum)
+		}
+	}
+}
+
+func firstOf(sum *big.Float, _ int) *big.Float { return sum }
 
 func TestMatchRefuses(t *testing.T) {
 	var q QuickSolver
@@ -99,7 +140,7 @@ func TestMatchRefuses(t *testing.T) {
 	if _, err := Match(&q, Shape{2, 2}, []int32{1, 2, 3}, false, make([]int32, 2)); !errors.Is(err, solve.ErrInput) {
 		t.Errorf("3 of 4 costs: found %v, expected an error of input", err)
 	}
-	if err := MatchBatch([]Shape{{1, 1}, {2, 1}}, []int32{1, 2, 3, 4}, false, 1, make([]int32, 3), make([]Matching, 2)); !errors.Is(err, solve.ErrInput) {
+	if err := MatchBatch([]Shape{{1, 1}, {2, 1}}, []int32{1, 2, 3, 4}, false, AnyTies, 1, make([]int32, 3), make([]Matching, 2)); !errors.Is(err, solve.ErrInput) {
 		t.Errorf("4 of 3 costs: found %v, expected an error of input", err)
 	}
 }

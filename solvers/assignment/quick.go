@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"coalesce/solvers/assignment/internal/crouse"
 	"coalesce/solvers/assignment/internal/paths"
 	"coalesce/solvers/assignment/problem"
 )
@@ -14,6 +15,9 @@ import (
 // that it keeps, as the other work of Solve takes longer than a small solve. It belongs to one
 // goroutine at a time; the zero value is ready.
 type QuickSolver struct {
+	Ties Ties // of Match
+
+	scipy    crouse.Matcher
 	space    paths.Workspace
 	column   []int32
 	matcher  paths.Matcher

@@ -15,67 +15,10 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/guard"
+	"coalesce/solvers/assignment/internal/crouse"
 	"coalesce/solvers/assignment/internal/fused"
 	"coalesce/solvers/assignment/problem"
 )
-
-// crouse is SciPy's linear_sum_assignment of rows <= cols, by the plain steps of Crouse (IEEE Transactions on Aerospace and
-// Electronic Systems 52, 2016) in SciPy's order; nil where no full matching exists.
-func crouse(cost func(i, j int) float64, rows, cols int) []int {
-	column, owner := slices.Repeat([]int{-1}, rows), slices.Repeat([]int{-1}, cols)
-	u, v := make([]float64, rows), make([]float64, cols)
-	for root := range rows {
-		shortest, path := slices.Repeat([]float64{math.Inf(1)}, cols), make([]int, cols)
-		var seenRows, seenColumns []int
-		open := make([]int, cols)
-		for k := range open {
-			open[k] = cols - 1 - k
-		}
-		i, sink, reach := root, -1, 0.0
-		for sink < 0 {
-			seenRows = append(seenRows, i)
-			index, lowest := -1, math.Inf(1)
-			for k, j := range open {
-				if d := reach + cost(i, j) - u[i] - v[j]; d < shortest[j] {
-					shortest[j], path[j] = d, i
-				}
-				if shortest[j] < lowest || shortest[j] == lowest && owner[j] < 0 {
-					lowest, index = shortest[j], k
-				}
-			}
-			if reach = lowest; math.IsInf(reach, 1) {
-				return nil
-			}
-			j := open[index]
-			if owner[j] < 0 {
-				sink = j
-			} else {
-				i = owner[j]
-			}
-			seenColumns = append(seenColumns, j)
-			open[index] = open[len(open)-1]
-			open = open[:len(open)-1]
-		}
-		u[root] += reach
-		for _, i := range seenRows {
-			if i != root {
-				u[i] += reach - shortest[column[i]]
-			}
-		}
-		for _, j := range seenColumns {
-			v[j] -= reach - shortest[j]
-		}
-		for j := sink; j >= 0; {
-			i := path[j]
-			owner[j] = i
-			column[i], j = j, column[i]
-			if i == root {
-				break
-			}
-		}
-	}
-	return column
-}
 
 // A group is matrices of one shape, and how their costs are drawn.
 type group struct {
@@ -302,18 +245,18 @@ func TestFusedVariants(t *testing.T) {
 // compare holds the answer about matrix k against the references.
 func (g group) compare(t *testing.T, value problem.Value, k int, costs []float64, got answers, scipy bool) {
 	t.Helper()
-	n, m := min(g.rows, g.cols), max(g.rows, g.cols)
+	n := min(g.rows, g.cols)
 	status := got.status[k]
 	rows, cols, columns := got.pairRows[k*n:][:n], got.pairColumns[k*n:][:n], got.columns[k*g.rows:][:g.rows]
-	var want []int
+	want, full := make([]int32, g.rows), false // SciPy's columns
 	if g.valid(costs) {
-		if want = crouse(func(i, j int) float64 { return g.cost(costs, i, j) }, n, m); want == nil && status != assignment.FusedStatusUnmatched {
+		if full = crouse.Match(new(crouse.Matcher), g.rows, g.cols, costs, g.maximize, want); !full && status != assignment.FusedStatusUnmatched {
 			t.Fatalf("matrix %d: found the status %d, expected no full matching", k, status)
 		}
 	} else if status != assignment.FusedStatusInvalidCost {
 		t.Fatalf("matrix %d: found the status %d, expected an invalid cost", k, status)
 	}
-	if want == nil {
+	if !full {
 		if slices.ContainsFunc(slices.Concat(rows, cols, columns), func(x int64) bool { return x != -1 }) {
 			t.Errorf("matrix %d has no matching: found %v, %v, %v", k, rows, cols, columns)
 		}
@@ -346,7 +289,12 @@ func (g group) compare(t *testing.T, value problem.Value, k int, costs []float64
 	switch {
 	case exactSums:
 		for i, j := range want {
-			best.Add(best, exact(g.cost(costs, i, j)))
+			if j >= 0 {
+				best.Add(best, exact(costs[i*g.cols+int(j)]))
+			}
+		}
+		if g.maximize {
+			best.Neg(best)
 		}
 	case status == assignment.FusedStatusProven:
 		best = g.optimal(costs)
@@ -360,11 +308,7 @@ func (g group) compare(t *testing.T, value problem.Value, k int, costs []float64
 		return
 	}
 	for p := range n {
-		i, j := int(rows[p]), int(cols[p])
-		if g.rows > g.cols {
-			i, j = j, i
-		}
-		if want[i] != j {
+		if int64(want[rows[p]]) != cols[p] {
 			t.Errorf("matrix %d: SciPy gives %v, found the pairs %v, %v", k, want, rows, cols)
 			break
 		}

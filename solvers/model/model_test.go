@@ -194,3 +194,16 @@ func TestPageOfModels(t *testing.T) {
 		}
 	}
 }
+
+// A constraint without variables, alone.
+func TestNoVariables(t *testing.T) {
+	for high, feasible := range map[int64]bool{-1: false, 0: true} {
+		m := problem.New(problem.Minimize)
+		bound := problem.DecimalOfInteger(high)
+		m.AddConstraint(problem.Constraint{High: &bound})
+		r, err := Solve(t.Context(), m, Options{Settings: solve.Settings{TimeLimit: time.Minute}})
+		if errors.Is(err, solve.ErrInfeasible) == feasible || feasible && (err != nil || r.Value != "0") || !r.Proven {
+			t.Errorf("0 <= %d: found %+v, %v", high, r, err)
+		}
+	}
+}

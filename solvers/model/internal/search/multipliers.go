@@ -118,7 +118,7 @@ func (l *Layout) Multipliers(ctx context.Context, limit *atomic.Int64) Multiplie
 		}
 	}
 	none := Multipliers{Scale: 1}
-	work := f.N
+	work := 1 + f.N
 	for r := range f.Rows {
 		work += len(f.Rows[r].Bits)
 	}

@@ -81,7 +81,7 @@ func (l *Layout) Walk(ctx context.Context, start []uint8, seed uint64, work int6
 				}
 			}
 		}
-		if stall++; stall > int64(2000+20*f.N) { // begin anew from the best, a part of it changed
+		if stall++; stall > int64(200+25*f.N) { // begin anew from the best, a part of it changed
 			stall = 0
 			s = restarted(l, bestX, s, random)
 		}

@@ -68,17 +68,18 @@ def spent(call, times):
 
 
 def race(functions):
-    """Medians in seconds; functions that fail or take 12 times as long as ours are left out."""
+    """Medians in seconds; functions that fail are left out, and those that take 12 times as long as ours, but for the fastest peer."""
     functions["coalesce"]()
     ours = spent(functions["coalesce"], 1)
     ours = spent(functions["coalesce"], max(1, int(2e-3 / max(ours, 1e-7))))
-    left = {}
+    first = {}
     for name, call in functions.items():
         try:
-            if spent(call, 1) < 12 * ours + 1e-3:
-                left[name] = call
+            first[name] = spent(call, 1)
         except Exception:  # a peer that does not take the matrix
             continue
+    fastest = min((name for name in first if name != "coalesce"), key=first.get)
+    left = {name: functions[name] for name in first if name in ("coalesce", fastest) or first[name] < 12 * ours + 1e-3}
     times = max(1, int(1e-3 / ours))
     rounds = 9 if ours < 0.005 else 3
     taken = {name: [] for name in left}

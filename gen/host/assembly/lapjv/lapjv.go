@@ -72,6 +72,9 @@ func kernels(w *build.Context, wide bool) {
 		if k.name == "Float64" {
 			g.least()
 		}
+		if k.name != "Float32" {
+			g.unlike()
+		}
 	}
 }
 
@@ -1552,6 +1555,111 @@ func (g *writer) most() {
 	g.VMOVD(x.AsX(), out.As32())
 	g.MOVLQSX(out.As32(), out)
 	g.Store(out, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// unlike writes the search of a list of words for those that differ from one.
+func (g *writer) unlike() {
+	name := fmt.Sprintf("unlike%d", 8*g.size) + map[bool]string{true: "AVX512", false: "AVX2"}[g.wide]
+	g.Function(name)
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(list *byte, n, word int, at *int32) int")
+	g.Doc(fmt.Sprintf("%s lists the places of words of %d bits that differ from one, of n, a multiple of 64. It returns how many they are, and", name, 8*g.size),
+		"may write 15 more.")
+	g.Pragma("noescape")
+	list, n := g.Load(g.Param("list"), g.GP64()), g.Load(g.Param("n"), g.GP64())
+	x := g.Load(g.Param("word"), g.GP64()).(reg.GPVirtual)
+	to, count, j := g.Load(g.Param("at"), g.GP64()), g.GP64(), g.GP64()
+	lanes := 8 * g.lanes / g.size // of a register
+	word := g.vector()
+	switch {
+	case g.size == 8:
+		word = g.broadcastInt(x)
+	case g.wide:
+		g.VPBROADCASTD(x.As32(), word)
+	default:
+		g.VMOVD(x.As32(), word.AsX())
+		g.VPBROADCASTD(word.AsX(), word)
+	}
+	g.XORQ(count, count)
+	g.XORQ(j, j)
+	places := g.vector()
+	if g.wide {
+		t, high := g.GP64(), g.vector()
+		g.MOVQ(operand.U64(0x0706050403020100), t)
+		g.VMOVQ(t, places.AsX())
+		g.MOVQ(operand.U64(0x0f0e0d0c0b0a0908), t)
+		g.VMOVQ(t, high.AsX())
+		g.VPUNPCKLQDQ(high.AsX(), places.AsX(), places.AsX())
+		g.VPMOVZXBD(places.AsX(), places)
+	}
+	turn, next, done := g.label("turn"), g.label("next"), g.label("done")
+	g.Label(turn)
+	g.CMPQ(j, n)
+	g.goTo(g.JGE, done)
+	words := func(b int) operand.Mem {
+		return operand.Mem{Base: list, Index: j, Scale: uint8(g.size), Disp: b * lanes * g.size}
+	}
+	if g.wide {
+		var k [4]reg.OpmaskVirtual
+		for b := range k {
+			k[b] = g.K()
+			if g.size == 8 {
+				g.VPCMPQ(operand.Imm(4), words(b), word, k[b])
+			} else {
+				g.VPCMPD(operand.Imm(4), words(b), word, k[b])
+			}
+		}
+		low, high := g.K(), g.K()
+		g.KORW(k[0], k[1], low)
+		g.KORW(k[2], k[3], high)
+		g.KORTESTW(low, high)
+		g.goTo(g.JEQ, next)
+		for b := range k {
+			at, first, bits := g.ZMM(), g.ZMM(), g.GP64()
+			g.LEAQ(operand.Mem{Base: j, Disp: b * lanes}, bits)
+			g.VPBROADCASTD(bits.As32(), first)
+			g.VPADDD(places, first, at)
+			g.VPCOMPRESSD_Z(at, k[b], at)
+			g.VMOVDQU32(at, operand.Mem{Base: to, Index: count, Scale: 4})
+			g.KMOVW(k[b], bits.As32())
+			g.POPCNTL(bits.As32(), bits.As32())
+			g.ADDQ(bits, count)
+		}
+	} else {
+		var all reg.GPVirtual
+		for b := range 4 {
+			y, bits := g.vector(), g.GP64()
+			if g.size == 8 {
+				g.VPCMPEQQ(words(b), word, y)
+				g.VMOVMSKPD(y, bits.As32())
+			} else {
+				g.VPCMPEQD(words(b), word, y)
+				g.VMOVMSKPS(y, bits.As32())
+			}
+			if b == 0 {
+				all = bits
+				continue
+			}
+			g.SHLQ(operand.Imm(uint64(b*lanes)), bits)
+			g.ORQ(bits, all)
+		}
+		if g.size == 8 {
+			g.XORL(operand.U32(1<<16-1), all.As32())
+		} else {
+			g.NOTL(all.As32())
+		}
+		g.lanesOf(all, j, 0, func(k reg.GPVirtual) {
+			g.MOVL(k.As32(), four(to, count))
+			g.INCQ(count)
+		})
+	}
+	g.Label(next)
+	g.ADDQ(operand.Imm(uint64(4*lanes)), j)
+	g.goTo(g.JMP, turn)
+	g.Label(done)
+	g.Store(count, g.ReturnIndex(0))
 	g.VZEROUPPER()
 	g.RET()
 }

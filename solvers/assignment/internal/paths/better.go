@@ -35,14 +35,13 @@ func isBest[T lapjv.Cost](s *Matcher, costs []T, width int64) bool {
 		part := int64(rest)
 		return (x-u[i]-v[j])*fine + part, float64(part) == rest
 	}
-	g.own, g.start = resize(g.own, rows), resize(g.start, rows+2)
+	g.open(rows)
 	for i, j := range column {
 		var ok bool
 		if g.own[i], ok = residual(int32(i), j); !ok {
 			return false
 		}
 	}
-	g.to, g.weight = g.to[:0], g.weight[:0]
 	nobody := int32(rows)
 	i := int32(0)
 	for _, x := range s.near {
@@ -59,7 +58,7 @@ func isBest[T lapjv.Cost](s *Matcher, costs []T, width int64) bool {
 		} else {
 			e -= g.own[k]
 		}
-		g.to, g.weight = append(g.to, k), append(g.weight, e)
+		g.add(k, e)
 	}
 	for ; i <= nobody; i++ {
 		g.start[i] = int32(len(g.to))
@@ -67,12 +66,27 @@ func isBest[T lapjv.Cost](s *Matcher, costs []T, width int64) bool {
 	if rows < cols {
 		for i, j := range column {
 			if -v[j] <= width {
-				g.to, g.weight = append(g.to, int32(i)), append(g.weight, -v[j]*fine-g.own[i])
+				g.add(int32(i), -v[j]*fine-g.own[i])
 			}
 		}
 	}
 	g.start[rows+1] = int32(len(g.to))
-	n := rows + 1
+	return !g.improves()
+}
+
+// open makes room for so many rows, without edges.
+func (g *graph) open(rows int) {
+	g.own, g.start = resize(g.own, rows), resize(g.start, rows+2)
+	g.to, g.weight = g.to[:0], g.weight[:0]
+}
+
+func (g *graph) add(to int32, weight int64) {
+	g.to, g.weight = append(g.to, to), append(g.weight, weight)
+}
+
+// improves reports whether a cycle has a negative weight, or the search of Bellman, Ford and Moore takes too long to say that none has.
+func (g *graph) improves() bool {
+	n := len(g.start) - 1
 	g.dist, g.hops, g.queued = resize(g.dist, n), resize(g.hops, n), resize(g.queued, n)
 	g.queue = g.queue[:0]
 	for k := range n {
@@ -86,7 +100,7 @@ func isBest[T lapjv.Cost](s *Matcher, costs []T, width int64) bool {
 		d := g.dist[k]
 		low, high := g.start[k], g.start[k+1]
 		if budget -= int(high - low); budget < 0 {
-			return false
+			return true
 		}
 		for e, to := range g.to[low:high] {
 			x := d + g.weight[int(low)+e]
@@ -95,7 +109,7 @@ func isBest[T lapjv.Cost](s *Matcher, costs []T, width int64) bool {
 			}
 			g.dist[to] = x
 			if g.hops[to] = g.hops[k] + 1; int(g.hops[to]) >= n {
-				return false
+				return true
 			}
 			if !g.queued[to] {
 				g.queued[to] = true
@@ -103,7 +117,7 @@ func isBest[T lapjv.Cost](s *Matcher, costs []T, width int64) bool {
 			}
 		}
 	}
-	return true
+	return false
 }
 
 // tighten lowers the duals v, which rounding in the search left some units too high, until no matched pair has slack, given the near pairs whose

@@ -17,6 +17,7 @@ type Matcher struct {
 	Reading Reading // of the next matrices
 
 	small  lapjv.Small
+	sparse sparse
 	search lapjv.Search
 	lists  lists
 	found  []int32   // columns of the rows of turned
@@ -26,6 +27,7 @@ type Matcher struct {
 	near   []problem.Pair
 	left   []int32  // rows
 	alive  []uint64 // bits of columns
+	u, v   []int64  // duals of the shorter and the longer side
 	graph  graph
 	own    []float64 // costs of matched pairs
 }
@@ -142,7 +144,7 @@ func Prove[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize boo
 	if scale < 1 || !solve(s, rows, cols, costs, maximize, scale, column) {
 		return p, false
 	}
-	u, v := s.search.Duals()
+	u, v := s.u, s.v
 	for _, list := range [][]int64{u, v} {
 		for _, x := range list {
 			p.Units += x
@@ -226,6 +228,15 @@ func solve[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize boo
 	if rows == 0 || cols == 0 {
 		return false
 	}
+	if one, ok := isSparse(rows, cols, costs); ok && findSparse(s, rows, cols, costs, one, maximize, scale, column) {
+		s.u, s.v = s.sparse.u, s.sparse.v
+		return true
+	}
+	return byKernels(s, rows, cols, costs, maximize, scale, column)
+}
+
+// byKernels is solve by the kernels of lapjv.
+func byKernels[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, scale float64, column []int32) bool {
 	m, n, integer := min(rows, cols), max(rows, cols), T(1)/2 == 0
 	listed, ok := s.Reading == NearPairs || s.Reading == ByShape && ByLists(m, n), false
 	if _, whole := any(costs).([]int64); whole || rows > cols || maximize {
@@ -243,6 +254,7 @@ func solve[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize boo
 	if !ok {
 		return false
 	}
+	s.u, s.v = s.search.Duals()
 	if m < rows {
 		copy(column, s.search.Owners())
 	} else {

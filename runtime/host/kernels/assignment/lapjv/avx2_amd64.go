@@ -71,6 +71,12 @@ func cutFloat64AVX2(costs *float64, n int, scale int) int
 //go:noescape
 func leastAVX2(list *float64, n int) int
 
+// unlike64AVX2 lists the places of words of 64 bits that differ from one, of n, a multiple of 64. It returns how many they are, and
+// may write 15 more.
+//
+//go:noescape
+func unlike64AVX2(list *byte, n int, word int, at *int32) int
+
 // minimaFloat32AVX2 makes the prices the least costs of their columns. It returns 0, 1 where a column is allowed to no row.
 //
 //go:noescape
@@ -198,3 +204,9 @@ func spanInt32AVX2(costs *int32, n int, ends *float64) int
 //
 //go:noescape
 func mostAVX2(list *int32, n int) int
+
+// unlike32AVX2 lists the places of words of 32 bits that differ from one, of n, a multiple of 64. It returns how many they are, and
+// may write 15 more.
+//
+//go:noescape
+func unlike32AVX2(list *byte, n int, word int, at *int32) int

@@ -1919,6 +1919,56 @@ none171:
 	VZEROUPPER
 	RET
 
+// func unlike64AVX2(list *byte, n int, word int, at *int32) int
+// Requires: AVX, AVX2, BMI
+TEXT ·unlike64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         list+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         word+16(FP), DX
+	MOVQ         at+24(FP), BX
+	VMOVQ        DX, X0
+	VPBROADCASTQ X0, Y0
+	XORQ         DX, DX
+	XORQ         SI, SI
+
+turn172:
+	CMPQ      SI, CX
+	JGE       done174
+	VPCMPEQQ  (AX)(SI*8), Y0, Y1
+	VMOVMSKPD Y1, DI
+	VPCMPEQQ  32(AX)(SI*8), Y0, Y1
+	VMOVMSKPD Y1, R8
+	SHLQ      $0x04, R8
+	ORQ       R8, DI
+	VPCMPEQQ  64(AX)(SI*8), Y0, Y1
+	VMOVMSKPD Y1, R8
+	SHLQ      $0x08, R8
+	ORQ       R8, DI
+	VPCMPEQQ  96(AX)(SI*8), Y0, Y1
+	VMOVMSKPD Y1, R8
+	SHLQ      $0x0c, R8
+	ORQ       R8, DI
+	XORL      $0x0000ffff, DI
+	TESTL     DI, DI
+	JEQ       none176
+
+lane175:
+	TZCNTL DI, R8
+	LEAQ   (R8)(SI*1), R8
+	MOVL   R8, (BX)(DX*4)
+	INCQ   DX
+	BLSRL  DI, DI
+	JNE    lane175
+
+none176:
+	ADDQ $0x10, SI
+	JMP  turn172
+
+done174:
+	MOVQ DX, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func minimaFloat32AVX2(s *byte) int
 // Requires: AVX, AVX2
 TEXT ·minimaFloat32AVX2(SB), NOSPLIT, $0-16
@@ -5692,5 +5742,55 @@ end167:
 	VMOVD        X0, AX
 	MOVLQSX      AX, AX
 	MOVQ         AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func unlike32AVX2(list *byte, n int, word int, at *int32) int
+// Requires: AVX, AVX2, BMI
+TEXT ·unlike32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         list+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         word+16(FP), DX
+	MOVQ         at+24(FP), BX
+	VMOVD        DX, X0
+	VPBROADCASTD X0, Y0
+	XORQ         DX, DX
+	XORQ         SI, SI
+
+turn168:
+	CMPQ      SI, CX
+	JGE       done170
+	VPCMPEQD  (AX)(SI*4), Y0, Y1
+	VMOVMSKPS Y1, DI
+	VPCMPEQD  32(AX)(SI*4), Y0, Y1
+	VMOVMSKPS Y1, R8
+	SHLQ      $0x08, R8
+	ORQ       R8, DI
+	VPCMPEQD  64(AX)(SI*4), Y0, Y1
+	VMOVMSKPS Y1, R8
+	SHLQ      $0x10, R8
+	ORQ       R8, DI
+	VPCMPEQD  96(AX)(SI*4), Y0, Y1
+	VMOVMSKPS Y1, R8
+	SHLQ      $0x18, R8
+	ORQ       R8, DI
+	NOTL      DI
+	TESTL     DI, DI
+	JEQ       none172
+
+lane171:
+	TZCNTL DI, R8
+	LEAQ   (R8)(SI*1), R8
+	MOVL   R8, (BX)(DX*4)
+	INCQ   DX
+	BLSRL  DI, DI
+	JNE    lane171
+
+none172:
+	ADDQ $0x20, SI
+	JMP  turn168
+
+done170:
+	MOVQ DX, ret+32(FP)
 	VZEROUPPER
 	RET

@@ -1850,6 +1850,76 @@ none171:
 	VZEROUPPER
 	RET
 
+// func unlike64AVX512(list *byte, n int, word int, at *int32) int
+// Requires: AVX, AVX512F, POPCNT
+TEXT ·unlike64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         list+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         word+16(FP), DX
+	MOVQ         at+24(FP), BX
+	VPBROADCASTQ DX, Z0
+	XORQ         DX, DX
+	XORQ         SI, SI
+	MOVQ         $0x0706050403020100, DI
+	VMOVQ        DI, X1
+	MOVQ         $0x0f0e0d0c0b0a0908, DI
+	VMOVQ        DI, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VPMOVZXBD    X1, Z1
+
+turn172:
+	CMPQ          SI, CX
+	JGE           done174
+	VPCMPQ        $0x04, (AX)(SI*8), Z0, K1
+	VPCMPQ        $0x04, 64(AX)(SI*8), Z0, K2
+	VPCMPQ        $0x04, 128(AX)(SI*8), Z0, K3
+	VPCMPQ        $0x04, 192(AX)(SI*8), Z0, K4
+	KORW          K1, K2, K5
+	KORW          K3, K4, K6
+	KORTESTW      K5, K6
+	JEQ           next173
+	LEAQ          (SI), DI
+	VPBROADCASTD  DI, Z2
+	VPADDD        Z1, Z2, Z2
+	VPCOMPRESSD.Z Z2, K1, Z2
+	VMOVDQU32     Z2, (BX)(DX*4)
+	KMOVW         K1, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, DX
+	LEAQ          8(SI), DI
+	VPBROADCASTD  DI, Z2
+	VPADDD        Z1, Z2, Z2
+	VPCOMPRESSD.Z Z2, K2, Z2
+	VMOVDQU32     Z2, (BX)(DX*4)
+	KMOVW         K2, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, DX
+	LEAQ          16(SI), DI
+	VPBROADCASTD  DI, Z2
+	VPADDD        Z1, Z2, Z2
+	VPCOMPRESSD.Z Z2, K3, Z2
+	VMOVDQU32     Z2, (BX)(DX*4)
+	KMOVW         K3, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, DX
+	LEAQ          24(SI), DI
+	VPBROADCASTD  DI, Z2
+	VPADDD        Z1, Z2, Z2
+	VPCOMPRESSD.Z Z2, K4, Z2
+	VMOVDQU32     Z2, (BX)(DX*4)
+	KMOVW         K4, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, DX
+
+next173:
+	ADDQ $0x20, SI
+	JMP  turn172
+
+done174:
+	MOVQ DX, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func minimaFloat32AVX512(s *byte) int
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL
 TEXT ·minimaFloat32AVX512(SB), NOSPLIT, $0-16
@@ -5449,5 +5519,75 @@ end167:
 	VMOVD         X0, AX
 	MOVLQSX       AX, AX
 	MOVQ          AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func unlike32AVX512(list *byte, n int, word int, at *int32) int
+// Requires: AVX, AVX512F, POPCNT
+TEXT ·unlike32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         list+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         word+16(FP), DX
+	MOVQ         at+24(FP), BX
+	VPBROADCASTD DX, Z0
+	XORQ         DX, DX
+	XORQ         SI, SI
+	MOVQ         $0x0706050403020100, DI
+	VMOVQ        DI, X1
+	MOVQ         $0x0f0e0d0c0b0a0908, DI
+	VMOVQ        DI, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VPMOVZXBD    X1, Z1
+
+turn168:
+	CMPQ          SI, CX
+	JGE           done170
+	VPCMPD        $0x04, (AX)(SI*4), Z0, K1
+	VPCMPD        $0x04, 64(AX)(SI*4), Z0, K2
+	VPCMPD        $0x04, 128(AX)(SI*4), Z0, K3
+	VPCMPD        $0x04, 192(AX)(SI*4), Z0, K4
+	KORW          K1, K2, K5
+	KORW          K3, K4, K6
+	KORTESTW      K5, K6
+	JEQ           next169
+	LEAQ          (SI), DI
+	VPBROADCASTD  DI, Z2
+	VPADDD        Z1, Z2, Z2
+	VPCOMPRESSD.Z Z2, K1, Z2
+	VMOVDQU32     Z2, (BX)(DX*4)
+	KMOVW         K1, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, DX
+	LEAQ          16(SI), DI
+	VPBROADCASTD  DI, Z2
+	VPADDD        Z1, Z2, Z2
+	VPCOMPRESSD.Z Z2, K2, Z2
+	VMOVDQU32     Z2, (BX)(DX*4)
+	KMOVW         K2, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, DX
+	LEAQ          32(SI), DI
+	VPBROADCASTD  DI, Z2
+	VPADDD        Z1, Z2, Z2
+	VPCOMPRESSD.Z Z2, K3, Z2
+	VMOVDQU32     Z2, (BX)(DX*4)
+	KMOVW         K3, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, DX
+	LEAQ          48(SI), DI
+	VPBROADCASTD  DI, Z2
+	VPADDD        Z1, Z2, Z2
+	VPCOMPRESSD.Z Z2, K4, Z2
+	VMOVDQU32     Z2, (BX)(DX*4)
+	KMOVW         K4, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, DX
+
+next169:
+	ADDQ $0x40, SI
+	JMP  turn168
+
+done170:
+	MOVQ DX, ret+32(FP)
 	VZEROUPPER
 	RET

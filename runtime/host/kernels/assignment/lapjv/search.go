@@ -229,6 +229,8 @@ type Kernels struct {
 	cut   func(costs unsafe.Pointer, n int, scale float64) int    // likewise
 	most  func(list *int32, n int) int                            // of a multiple of 16 integers; nil: Most is in Go
 
+	unlike func(list *byte, n, word int, at *int32) int // of a multiple of 64 words of the costs' size; nil: Unlike is in Go
+
 	nearby bool // Check writes what Nearby reads
 }
 
@@ -261,6 +263,41 @@ func Most(list []int32) int32 {
 		most = max(most, x)
 	}
 	return most
+}
+
+// Unlike lists the places of the costs that differ from one in a bit, and returns how many they are. at has room for all, and for 16 more.
+func Unlike[T int16 | int32 | int64 | float32 | float64](costs []T, one T, at []int32) int {
+	var kernel func(list *byte, n, word int, at *int32) int
+	word := bitsOf(one)
+	switch unsafe.Sizeof(one) {
+	case 4:
+		kernel = int32s[0].unlike
+	case 8:
+		kernel = float64s[0].unlike
+	}
+	whole, count := 0, 0
+	if n := len(costs) &^ 63; kernel != nil && n > 0 {
+		_ = at[n+15]
+		count, whole = kernel((*byte)(unsafe.Pointer(&costs[0])), n, int(word), &at[0]), n
+	}
+	for j := whole; j < len(costs); j++ {
+		if bitsOf(costs[j]) != word {
+			at[count] = int32(j)
+			count++
+		}
+	}
+	return count
+}
+
+func bitsOf[T int16 | int32 | int64 | float32 | float64](x T) uint64 {
+	at := unsafe.Pointer(&x)
+	switch unsafe.Sizeof(x) {
+	case 2:
+		return uint64(*(*uint16)(at))
+	case 4:
+		return uint64(*(*uint32)(at))
+	}
+	return *(*uint64)(at)
 }
 
 // Rounded is how many of the costs that allow a pair are no multiples of 1/scale, a power of two from 1 on.

@@ -332,3 +332,46 @@ func TestMost(t *testing.T) {
 		}
 	}
 }
+
+// Unlike lists what a loop finds, at lengths of whole registers and others, for all sets of kernels.
+func TestUnlike(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testUnlike(t, math.NaN()) })
+	t.Run("float32", func(t *testing.T) { testUnlike[float32](t, 0) })
+	t.Run("int64", func(t *testing.T) { testUnlike[int64](t, -1) })
+	t.Run("int32", func(t *testing.T) { testUnlike[int32](t, -1) })
+	t.Run("int16", func(t *testing.T) { testUnlike[int16](t, 7) })
+}
+
+func testUnlike[T int16 | int32 | int64 | float32 | float64](t *testing.T, one T) {
+	r := rand.New(rand.NewPCG(3, 8))
+	kernels := make([]func(list *byte, n, word int, at *int32) int, 0, 2)
+	for k := range float64s {
+		switch unsafe.Sizeof(one) {
+		case 4:
+			kernels = append(kernels, int32s[k].unlike)
+		case 8:
+			kernels = append(kernels, float64s[k].unlike)
+		}
+	}
+	for n := range 400 {
+		costs := make([]T, n)
+		want, at := make([]int32, 0, n), make([]int32, n+16)
+		for k := range costs {
+			if costs[k] = one; r.IntN(1+n%9*n%9) == 0 {
+				costs[k] = T(100 + r.IntN(3))
+				want = append(want, int32(k))
+			}
+		}
+		if found := at[:Unlike(costs, one, at)]; !slices.Equal(found, want) {
+			t.Fatalf("%d costs: found %v, expected %v", n, found, want)
+		}
+		for _, kernel := range kernels {
+			if whole := n &^ 63; kernel != nil && whole > 0 {
+				found := at[:kernel((*byte)(unsafe.Pointer(&costs[0])), whole, int(bitsOf(one)), &at[0])]
+				if end, _ := slices.BinarySearch(want, int32(whole)); !slices.Equal(found, want[:end]) {
+					t.Fatalf("%d costs: found %v, expected %v", whole, found, want)
+				}
+			}
+		}
+	}
+}

@@ -63,7 +63,7 @@ func avx512[T Cost]() Kernels {
 				turnInt32AVX512((*int32)(from), fromStride, cols, to, toStride, sign)
 			}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
 				return spanInt32AVX512((*int32)(costs), n, &ends[0])
-			}, nil, mostAVX512, false}
+			}, nil, mostAVX512, unlike32AVX512, false}
 	case float32:
 		return Kernels{"avx512", func(s *Search) int { return minimaFloat32AVX512(s.at()) }, func(s *Search) int { return transferFloat32AVX512(s.at()) }, func(s *Search, n int) int { return bidFloat32AVX512(s.at(), n) },
 			func(s *Search, root int) int { return pathFloat32AVX512(s.at(), root) }, func(s *Search) int { return nearestFloat32AVX512(s.at()) },
@@ -77,7 +77,7 @@ func avx512[T Cost]() Kernels {
 				return spanFloat32AVX512((*float32)(costs), n, &ends[0])
 			}, func(costs unsafe.Pointer, n int, scale float64) int {
 				return cutFloat32AVX512((*float32)(costs), n, int(math.Float64bits(scale)))
-			}, nil, true}
+			}, nil, unlike32AVX512, true}
 	}
 	return Kernels{"avx512", func(s *Search) int { return minimaFloat64AVX512(s.at()) }, func(s *Search) int { return transferFloat64AVX512(s.at()) }, func(s *Search, n int) int { return bidFloat64AVX512(s.at(), n) },
 		func(s *Search, root int) int { return pathFloat64AVX512(s.at(), root) }, func(s *Search) int { return nearestFloat64AVX512(s.at()) },
@@ -91,7 +91,7 @@ func avx512[T Cost]() Kernels {
 			return spanFloat64AVX512((*float64)(costs), n, &ends[0])
 		}, func(costs unsafe.Pointer, n int, scale float64) int {
 			return cutFloat64AVX512((*float64)(costs), n, int(math.Float64bits(scale)))
-		}, nil, true}
+		}, nil, unlike64AVX512, true}
 }
 
 func avx2[T Cost]() Kernels {
@@ -107,7 +107,7 @@ func avx2[T Cost]() Kernels {
 				turnInt32AVX2((*int32)(from), fromStride, cols, to, toStride, sign)
 			}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
 				return spanInt32AVX2((*int32)(costs), n, &ends[0])
-			}, nil, mostAVX2, false}
+			}, nil, mostAVX2, unlike32AVX2, false}
 	case float32:
 		return Kernels{"avx2", func(s *Search) int { return minimaFloat32AVX2(s.at()) }, func(s *Search) int { return transferFloat32AVX2(s.at()) }, func(s *Search, n int) int { return bidFloat32AVX2(s.at(), n) },
 			func(s *Search, root int) int { return pathFloat32AVX2(s.at(), root) }, func(s *Search) int { return nearestFloat32AVX2(s.at()) },
@@ -121,7 +121,7 @@ func avx2[T Cost]() Kernels {
 				return spanFloat32AVX2((*float32)(costs), n, &ends[0])
 			}, func(costs unsafe.Pointer, n int, scale float64) int {
 				return cutFloat32AVX2((*float32)(costs), n, int(math.Float64bits(scale)))
-			}, nil, false}
+			}, nil, unlike32AVX2, false}
 	}
 	return Kernels{"avx2", func(s *Search) int { return minimaFloat64AVX2(s.at()) }, func(s *Search) int { return transferFloat64AVX2(s.at()) }, func(s *Search, n int) int { return bidFloat64AVX2(s.at(), n) },
 		func(s *Search, root int) int { return pathFloat64AVX2(s.at(), root) }, func(s *Search) int { return nearestFloat64AVX2(s.at()) },
@@ -135,5 +135,5 @@ func avx2[T Cost]() Kernels {
 			return spanFloat64AVX2((*float64)(costs), n, &ends[0])
 		}, func(costs unsafe.Pointer, n int, scale float64) int {
 			return cutFloat64AVX2((*float64)(costs), n, int(math.Float64bits(scale)))
-		}, nil, false}
+		}, nil, unlike64AVX2, false}
 }

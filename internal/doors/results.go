@@ -23,7 +23,7 @@ var resultDoors = []resultDoor{
 	{"csg", "solvers/csg", "Result", "Coalition structures of tables", "CSGFields", []string{"solution", "agents"}},
 	{"csg", "solvers/csg/anytime", "Result", "Coalition structures of graphs and distributions", "", nil},
 	{"csg", "solvers/csg/listed", "Result", "Coalition structures of listed coalitions", "CSGListedFields", []string{"solution", "agents", "bids", "proof"}},
-	{"auction", "solvers/auction", "written", "Auctions", "AuctionFields", []string{"solution", "payments"}},
+	{"auction", "solvers/auction", "written", "Auctions", "AuctionFields", []string{"solution", "payments", "best", "complete"}},
 	{"assignment", "solvers/assignment", "written", "Assignments", "AssignmentFields", []string{"solution", "row_names", "col_names", "duals", "best", "complete"}},
 	{"qubo", "solvers/qubo", "written", "Binary quadratic programs", "QUBOFields", []string{"solution", "names", "assignment", "history", "solutions"}},
 	{"model", "solvers/model", "Result", "Models with constraints", "ModelFields", []string{"solution", "assignment", "history"}},

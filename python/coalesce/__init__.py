@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import commands, lapx
     from ._assignment import AssignmentResult, Points, RankedMatching, enqueue_linear_sum_assignment, linear_sum_assignment, solve_assignment
-    from ._auction import AuctionResult, Payment, solve_auction
+    from ._auction import AuctionResult, Payment, RankedAllocation, solve_auction
     from ._csg import CoalitionsResult, CSGResult, solve_coalitions, solve_csg
     from ._device import host_copies
     from ._library import (CancelledError, CheckError, CoalesceError, CostError, ForkedError, InfeasibleError, InternalError,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AssignmentResult", "AuctionResult", "CSGResult", "CancelledError", "CheckError", "CoalesceError", "CoalitionsResult", "CostError", "ForkedError",
-    "Incumbent", "InfeasibleError", "InternalError", "Interrupted", "Model", "ModelResult", "Payment", "Points", "QUBOResult", "RankedMatching", "Sampler", "Solution",
+    "Incumbent", "InfeasibleError", "InternalError", "Interrupted", "Model", "ModelResult", "Payment", "Points", "QUBOResult", "RankedAllocation", "RankedMatching", "Sampler", "Solution",
     "TransportResult", "__version__", "assignment_to_indices", "batch_linear_assignment", "commands", "devices", "emd", "emd2",
     "enqueue_linear_sum_assignment", "host_copies", "lapx", "linear_sum_assignment", "min_weight_full_bipartite_matching", "solve_assignment",
     "solve_auction", "solve_coalitions", "solve_csg", "solve_model", "solve_qubo", "tune", "use_tuning",
@@ -38,7 +38,7 @@ __all__ = [
 
 _MODULES = {
     "_assignment": ("AssignmentResult", "Points", "RankedMatching", "enqueue_linear_sum_assignment", "linear_sum_assignment", "solve_assignment"),
-    "_auction": ("AuctionResult", "Payment", "solve_auction"),
+    "_auction": ("AuctionResult", "Payment", "RankedAllocation", "solve_auction"),
     "_csg": ("CSGResult", "CoalitionsResult", "solve_coalitions", "solve_csg"),
     "_device": ("host_copies",),
     "_library": ("CancelledError", "CheckError", "CoalesceError", "CostError", "ForkedError", "InfeasibleError", "InternalError",

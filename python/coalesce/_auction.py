@@ -38,17 +38,35 @@ class Payment:
     pays: Decimal
 
 
+@dataclass(frozen=True)
+class RankedAllocation:
+    """One of the k best allocations. value: the sum of its prices, with the reserves that are kept. winners: the places of its bids, ascending."""
+
+    value: Decimal
+    winners: list[int]
+
+
 @dataclass(repr=False, eq=False)
 class AuctionResult(Report, AuctionFields):
     """The bids that win. winners: their places in the list, ascending. revenue: the sum of their prices, exactly;
     the value counts the reserves that are kept, too. kept: the goods of each reserve that the seller keeps. payments: of
     each winning bidder, in the order of its first winning bid, where a rule was given and the winners are proven to be the
-    best; None else, and notes say why."""
+    best; None else, and notes say why. best: the allocations of k_best, the best first."""
 
     winners: list[int]
     revenue: Decimal
     kept: list[list[Hashable]]
     payments: Optional[list[Payment]]
+
+    @property
+    def best(self) -> list[RankedAllocation]:
+        """The allocations of k_best, the best first."""
+        return [RankedAllocation(Decimal(x["value"]), sorted(x["solution"])) for x in self.report.get("best", [])]
+
+    @property
+    def complete(self) -> bool:
+        """Whether there are no allocations but those in best."""
+        return bool(self.report.get("complete", False))
 
 
 @keywords(AuctionOptions)
@@ -65,6 +83,7 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
     start: bids that win together, by their places in the list, to begin branch and cut with, such as the winners of an earlier result.
     payments: what winners pay: "first", the prices that they bid; "vcg", what the others lose by a winner's presence;
     "core", the least that no coalition of bidders would beat, nearest to "vcg" (Day and Cramton 2012).
+    k_best: so many allocations in the result's best, the best first: none is missing between two of them.
     After time_limit the best bids so far are the answer, not proven.
     progress: called with an Incumbent; one that returns True ends the solve. True shows a bar of tqdm.
     Raises ValueError of a bid without goods, with a good twice or of other than two or three items, TypeError of goods

@@ -190,6 +190,7 @@ class AuctionOptions(TypedDict, total=False):
     target: have branch and cut stop at this revenue or more; default: none.
     payments: compute what winners pay, by this rule; default: no payments.
     proof: add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search.
+    k_best: find so many allocations, the best first; default: 1.
     threads: cores that the host device uses; default: all.
     tuned: choose among the winners in this file too; default: those of coalesce tune.
     pin: run this variant of a family, FAMILY:LABEL, whatever was measured; several texts name variants of several families; default: none.
@@ -202,6 +203,7 @@ class AuctionOptions(TypedDict, total=False):
     target: Optional[float]
     payments: Optional[Literal["first", "vcg", "core"]]
     proof: Optional[bool]
+    k_best: Optional[int]
     threads: Optional[int]
     tuned: Optional[str]
     pin: Optional[Sequence[str]]
@@ -215,6 +217,7 @@ AUCTION: dict[str, Check] = {
     "target": checked_real(),
     "payments": checked_text("first", "vcg", "core"),
     "proof": checked_truth(),
+    "k_best": checked_whole(1, 65536),
     "threads": checked_whole(0, 2147483647),
     "tuned": checked_text(),
     "pin": checked_texts(),

@@ -399,6 +399,49 @@ class AuctionCertificate(TypedDict):
     sum: str
 
 
+class AuctionCover(TypedDict):
+    """Covers of rows.
+
+    row: place of the row.
+    columns: variables, ascending.
+    most: of these are 1.
+    """
+
+    row: int
+    columns: list[int]
+    most: int
+
+
+class AuctionRowStep(TypedDict):
+    """Step that all others follow.
+
+    prices: pairs of a row and its price, in 2^-shift of a unit; left out where there are none.
+    shift: prices are in 2^-shift of a unit; left out where it is 0.
+    empty: prices show that the step has no solution; left out where prices bound the step.
+    branch: variable by which solutions are split; left out where it is 0, or there are no kids.
+    kids: steps with that variable at 0, and at 1; left out where the step does not branch.
+    """
+
+    prices: NotRequired[list[list[int]]]
+    shift: NotRequired[int]
+    empty: NotRequired[bool]
+    branch: NotRequired[int]
+    kids: NotRequired[list[AuctionRowStep]]
+
+
+class AuctionRowProof(TypedDict):
+    """Tree of prices of goods, by which no allocation is missing in `best`.
+
+    cliques: variables of which two are never 1 together; left out where there are none.
+    covers: covers of rows; left out where there are none.
+    root: step that all others follow; None where the bids are none.
+    """
+
+    cliques: NotRequired[list[list[int]]]
+    covers: NotRequired[list[AuctionCover]]
+    root: Optional[AuctionRowStep]
+
+
 class AuctionStage(TypedDict):
     """Prices that leave out bids.
 
@@ -483,6 +526,11 @@ class AuctionFields(ReportFields):
     def certificate(self) -> Optional[AuctionCertificate]:
         """Findings of the check of the answer; None where there is no solution."""
         return cast('Optional[AuctionCertificate]', self.report.get("certificate"))
+
+    @property
+    def row_proof(self) -> Optional[AuctionRowProof]:
+        """Tree of prices of goods, by which no allocation is missing in `best`; None where nobody asked for it and for several allocations."""
+        return cast('Optional[AuctionRowProof]', self.report.get("row_proof"))
 
     @property
     def proof(self) -> Optional[AuctionProof]:

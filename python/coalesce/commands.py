@@ -534,6 +534,7 @@ class SolveAuctionFlags(TypedDict, total=False):
     target: have branch and cut stop at this revenue or more (default: none).
     payments: compute what winners pay, by this rule: first, vcg, core (default: no payments).
     proof: add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search.
+    k_best: find so many allocations, the best first (default: 1).
     start: begin with the winning bids in this file: their numbers, between blanks, or an earlier result's JSON.
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
     threads: cores that the host device uses (default: all).
@@ -552,6 +553,7 @@ class SolveAuctionFlags(TypedDict, total=False):
     target: Optional[float]
     payments: Optional[Literal["first", "vcg", "core"]]
     proof: Optional[bool]
+    k_best: Optional[int]
     start: Optional[Path]
     device: Optional[Path]
     threads: Optional[int]

@@ -139,6 +139,13 @@ def test_payments():
     assert coalesce.solve_auction([]).revenue == 0
 
 
+def test_best_allocations():
+    bids = [(5, ["a"]), (4, ["a", "b"]), (3, ["b"])]
+    few, every = coalesce.solve_auction(bids, k_best=4), coalesce.solve_auction(bids, k_best=9)
+    assert [(x.value, x.winners) for x in few.best] == [(8, [0, 2]), (5, [0]), (4, [1]), (3, [2])] and not few.complete
+    assert len(every.best) == 5 and every.complete and every.winners == every.best[0].winners
+
+
 def test_reserves_and_limits():
     bids = [(5, ["x"], "ann"), (4, ["y"], "ann"), (3, ["z"], "ann"), ("2.5", ["z"])]
     assert coalesce.solve_auction(bids).winners == [0, 3]

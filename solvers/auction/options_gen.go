@@ -26,6 +26,14 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 				Field: "Proof",
 				Name:  "proof",
 			},
+			{
+				About:   "find so many allocations, the best first",
+				Default: "1",
+				Field:   "KBest",
+				Max:     "65536",
+				Min:     "1",
+				Name:    "k_best",
+			},
 		},
 	)
 })
@@ -33,7 +41,7 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *Options) Pointers(at []any) []any {
 	at = o.Settings.Pointers(at)
-	at = append(at, &o.Payments, &o.Proof)
+	at = append(at, &o.Payments, &o.Proof, &o.KBest)
 	return at
 }
 

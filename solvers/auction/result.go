@@ -32,9 +32,14 @@ type Result struct {
 	Search   SearchWork   `json:"search,omitzero" none:"no device searched"`
 	LPBound  solve.Number `json:"-"` // of the first linear relaxation of branch and cut; empty: there was none
 	Payments *Payments    `json:"-"` // nil: none were asked for, or they are not known
+	// Best are the best allocations, the best first, the solution among them; nil: nobody asked for several.
+	Best []RankedAllocation `json:"-"`
+	// Complete says that Best has all allocations of the auction.
+	Complete bool `json:"-"`
 
-	proof  *replay.Proof   // of branch and cut, for the atomic bids; nil: there is none
-	prices []packing.Price // of branch and cut, for the atomic bids and in the auction's units
+	rowProof *RowProof       // nil: there is none
+	proof    *replay.Proof   // of branch and cut, for the atomic bids; nil: there is none
+	prices   []packing.Price // of branch and cut, for the atomic bids and in the auction's units
 }
 
 // A Proof is the tree of branch and cut and its prices of cliques, which bound what bids are worth without a search.
@@ -142,6 +147,9 @@ func (res *Result) String() string {
 		fmt.Fprintf(&b, "kept\t%s\t %s\n", a.FormatPrice(big.NewInt(a.Reserves[k].Price)), strings.Join(a.GoodNames(a.Reserves[k].Goods), " "))
 	}
 	fmt.Fprintf(&b, "revenue\t%s\n", res.Value)
+	for k, x := range res.Best {
+		fmt.Fprintf(&b, "allocation %d\t%s\n", k+1, x.Value)
+	}
 	if res.Payments != nil {
 		for _, w := range res.Payments.State(a).Winners {
 			fmt.Fprintf(&b, "bids %v\tpay %s\n", w.Bids, w.Pays)
@@ -181,6 +189,12 @@ type written struct {
 	Payments *payments.Stated `json:"payments" none:"nobody asked for payments, or they are not known"`
 	// findings of the check of the answer
 	Certificate *problem.Certificate `json:"certificate" none:"there is no solution"`
+	// best allocations, the best first, the solution the first: none is missing between two of them, and those of equal value stand in any order
+	Best []statedAllocation `json:"best,omitempty" none:"nobody asked for several"`
+	// whether there are no allocations but those of `best`
+	Complete *bool `json:"complete,omitempty" none:"nobody asked for several"`
+	// tree of prices of goods, by which no allocation is missing in `best`
+	RowProof *RowProof `json:"row_proof,omitempty" none:"nobody asked for it and for several allocations"`
 	// tree of prices of cliques, from which bounds follow without a search
 	Proof *replay.Proof `json:"proof,omitempty" none:"nobody asked for it and bids sell every good that has to be sold"`
 }
@@ -206,7 +220,12 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 	kept := stored(*res)
 	kept.Size = maps.Clone(kept.Size)
 	kept.Size["items"] = res.Items
-	text, err := json.Marshal(written{&kept, decimal(res.Value), decimal(res.Bound), numbers, decimal(res.LPBound), res.Payments.State(res.Auction), found, res.proof})
+	w := written{stored: &kept, Value: decimal(res.Value), Bound: decimal(res.Bound), Solution: numbers, LPBound: decimal(res.LPBound),
+		Payments: res.Payments.State(res.Auction), Certificate: found, Best: res.state(), RowProof: res.rowProof, Proof: res.proof}
+	if res.Best != nil {
+		w.Complete = &res.Complete
+	}
+	text, err := json.Marshal(w)
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

@@ -49,6 +49,9 @@ func (s *Session) Solve(ctx context.Context, a *auctionproblem.Auction) (*Result
 	ctx, cancel := s.WithTimeLimit(ctx)
 	defer cancel()
 	res, err := solve.Run(ctx, &s.Settings, &run{Session: s, auction: a})
+	if err == nil && s.KBest > 1 {
+		err = s.rankAllocations(ctx, res)
+	}
 	if err == nil && s.Payments != "" {
 		start := time.Now()
 		err = ComputePayments(ctx, res, Rule(s.Payments), s.Options)

@@ -22,6 +22,8 @@ type Options struct {
 	Payments string `option:"payments" words:"Rules()" default:"no payments"`
 	// add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search
 	Proof bool `option:"proof"`
+	// find so many allocations, the best first
+	KBest int `option:"k_best" min:"1" max:"65536" default:"1"`
 }
 
 // Algorithms are the names that Options.Algorithm may have: Branch, Bidders, and the methods of
@@ -39,6 +41,8 @@ func Algorithms() []string {
 //   - Branch and cut, on all cores of the host, for more.
 //
 // The result is checked: no good is sold twice, and the prices add up to the solver's total.
+//
+// With KBest of 2 or more it finds that many allocations, fewer where there are no more, by branch and bound on the host.
 //
 // When ctx or the time limit ends, the result has the best bids that branch and cut has found and a
 // bound; Stopped says so, and Proven whether they are the best of all. Coalition structures that end early, between
@@ -65,6 +69,9 @@ var ErrUnsold = errors.New("the bids found do not sell every good, and the aucti
 func checkOptions(o *Options) error {
 	if err := cmp.Or(solve.CheckOptions(o.Fields()), o.Check()); err != nil {
 		return err
+	}
+	if o.KBest > 1 && o.RankCount() > 1 {
+		return solve.InvalidInput("KBest", "found %d on %d ranks, expected 1: one process ranks allocations", o.KBest, o.RankCount())
 	}
 	switch o.Algorithm {
 	case Branch:

@@ -24,6 +24,9 @@ func Verify(a *problem.Auction, result []byte) (*solve.Verdict, error) {
 		Payments    *payments.Stated    `json:"payments"`
 		Certificate problem.Certificate `json:"certificate"`
 		Proof       *replay.Proof       `json:"proof"`
+		Best        []statedAllocation  `json:"best"`
+		Complete    *bool               `json:"complete"`
+		Ranking     *RowProof           `json:"row_proof"`
 	}
 	if err := json.Unmarshal(result, &x); err != nil {
 		return nil, fmt.Errorf("result: %w", err)
@@ -78,6 +81,7 @@ func Verify(a *problem.Auction, result []byte) (*solve.Verdict, error) {
 			v.Note("payments: by the rule %s, computed again from the auction%s", x.Payments.Rule, note)
 		}
 	}
+	r.verifyRanking(v, x.Best, x.Complete, x.Ranking, places)
 	if x.Proof == nil {
 		v.NoteUnchecked()
 	} else if err := r.checkProof(v, x.Proof, x.Bound); err != nil {

@@ -116,10 +116,40 @@ func writeWinners(w io.Writer, r *auction.Result) error {
 		return err
 	}
 	fmt.Fprintln(w)
+	if len(r.Best) > 0 {
+		if err := writeRanking(w, r); err != nil {
+			return err
+		}
+	}
 	if r.Payments == nil {
 		return nil
 	}
 	return writePayments(w, r, named)
+}
+
+// writeRanking writes the best allocations, one a line.
+func writeRanking(w io.Writer, r *auction.Result) error {
+	var t ui.Table
+	t.AlignRight(0, 1)
+	t.Row("rank", "value", "bids")
+	for k, x := range r.Best {
+		var numbers []string
+		for _, i := range x.Winners {
+			numbers = append(numbers, fmt.Sprint(r.Auction.Bids[i].Number))
+		}
+		if len(x.Kept) > 0 {
+			numbers = append(numbers, "and "+ui.Count(len(x.Kept), "reserve")+" kept")
+		}
+		t.Row(fmt.Sprint(k+1), x.Value.String(), strings.Join(numbers, " "))
+	}
+	if r.Complete {
+		t.Row("", "", "there are no others")
+	}
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	return nil
 }
 
 // writePayments writes the payment of each winner.

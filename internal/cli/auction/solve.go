@@ -56,6 +56,9 @@ most. --time-limit and ctrl-C end branch and cut with the best bids found and a 
 all others. With several files the command solves each, and --json prints a line for
 each.
 
+--k-best K lists K allocations, the best first: sets of bids, of which none is
+missing between two of the list.
+
 --payments computes the payments of the winners: first, the bid prices; vcg, the loss
 of the others by a winner's presence (Vickrey, Clarke and Groves); core, the least
 revenue that no coalition of bidders would beat, nearest to vcg. Bids of one name have
@@ -91,8 +94,13 @@ func solveFiles(ctx context.Context, a *run.App, s *solveFlags, paths []string) 
 				return a.SolveEach(ctx, s.JSON, paths, func(path string) error { return solveOne(ctx, a, s, session, path) })
 			})
 		}
-		if a.Team != nil && len(paths) == 1 && a.Folder == "" && s.options.Payments != "" {
-			return a.OnRankZero("payments are computed by one process", each)
+		if a.Team != nil && len(paths) == 1 && a.Folder == "" {
+			switch {
+			case s.options.KBest > 1:
+				return a.OnRankZero("the k best allocations are for one process", each)
+			case s.options.Payments != "":
+				return a.OnRankZero("payments are computed by one process", each)
+			}
 		}
 		return each()
 	})

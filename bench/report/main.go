@@ -1,5 +1,5 @@
 // Report turns the committed results of bench/results into the tables and
-// figures of docs/results and the README. It is deterministic: the same
+// figures of docs/results and docs/results.md. It is deterministic: the same
 // JSON gives the same bytes, and its test fails when the documents are stale.
 //
 //	go run ./bench/report
@@ -157,7 +157,7 @@ func buildFiles(root string) (map[string]string, error) {
 }
 
 // documents hold the regions that are generated.
-var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "docs/results/auction.md", "docs/results/search.md", "docs/notes/kernel-tuner.md", "docs/python.md", "README.md",
+var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "docs/results/auction.md", "docs/results/search.md", "docs/notes/kernel-tuner.md", "docs/python.md", "docs/results.md",
 	"docs/papers.md", "docs/papers/report.md", "docs/papers/gpu-csg.md", "docs/papers/hungarian.md", "docs/papers/multistart.md"}
 
 // fillRegions replaces what lies between <!-- begin NAME --> and <!-- end NAME -->.

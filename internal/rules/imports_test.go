@@ -55,6 +55,7 @@ var rooms = []room{
 	{"internal/rules", nil},
 	{"scripts/adversary", []string{"internal/cli", "runtime/device", "runtime/devices", "runtime/host", "solvers/csg", "solvers/auction", "solvers/assignment", "solvers/qubo", "solvers/solve", "solvers/solve/inputtest", "solvers/formats/habits"}}, // tries the command as users do, and calls solvers and readers as programs do
 	{"scripts/texts", []string{"runtime/emulated/texts"}}, // compresses what that reads
+	{"scripts/pages", []string{"internal/cli"}},           // writes the help of commands
 	{"scripts/...", nil},
 	{"examples/...", nil}, // but for its tests, which use what another program may
 	// The command's rooms: the root has the problems' commands, these know nothing of one another, and all share a run of the

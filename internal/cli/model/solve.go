@@ -125,7 +125,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, path string) error
 	if failed != nil {
 		failed = fmt.Errorf("%s: %w", name, failed)
 	}
-	failed = errors.Join(a.AnswerError(ctx, failed), s.Draw(ctx, a, func() (*picture.Drawing, error) { return draw(r) }))
+	failed = errors.Join(a.AnswerError(ctx, failed), s.Draw(ctx, a, func() (*picture.Drawing, error) { return draw(m, r) }))
 	if s.JSON {
 		return errors.Join(failed, run.PrintJSON(a.Out, r))
 	}
@@ -221,8 +221,9 @@ func writeResult(out io.Writer, r *model.Result, m *problem.Model, verified stri
 	return t.Write(out)
 }
 
-// draw draws the best value over time.
-func draw(r *model.Result) (*picture.Drawing, error) {
+// draw draws the variables of the constraints, those with a value other than 0 in colour, where both are few, above the best
+// value over time.
+func draw(m *problem.Model, r *model.Result) (*picture.Drawing, error) {
 	if len(r.History) == 0 {
 		return nil, errors.New("no feasible solution was found to draw the value of")
 	}
@@ -231,7 +232,27 @@ func draw(r *model.Result) (*picture.Drawing, error) {
 		steps[k] = picture.Step{Seconds: h.Seconds, Value: h.Value.Float()}
 	}
 	title := fmt.Sprintf("%s: %sd %s after %s", r.Instance, r.Sense, r.Value, ui.Seconds(steps[len(steps)-1].Seconds))
-	return picture.Progress(title, steps, r.Seconds.Solve, ui.Seconds), nil
+	progress := picture.Progress(title, steps, r.Seconds.Solve, ui.Seconds)
+	const few = 40
+	if len(m.Constraints) == 0 || max(len(m.Constraints), len(m.Variables)) > few {
+		return progress, nil
+	}
+	rows, columns := make([]string, len(m.Variables)), make([]string, len(m.Constraints))
+	var cells []picture.Cell
+	for j := range m.Constraints {
+		columns[j] = m.Label(j)
+		for _, x := range m.Constraints[j].Terms {
+			cells = append(cells, picture.Cell{Row: int(x.Variable), Column: j, Chosen: r.Solution[x.Variable] != 0})
+		}
+	}
+	for i, v := range m.Variables {
+		rows[i] = fmt.Sprintf("%s = %d", v.Name, r.Solution[i])
+	}
+	grid, err := picture.Grid(fmt.Sprintf("%s: variables in their constraints, worth %s", r.Instance, r.Value), rows, columns, cells)
+	if err != nil {
+		return nil, err
+	}
+	return picture.Stack(grid, progress), nil
 }
 
 // describeConstraint is a constraint's sum between its bounds.

@@ -219,9 +219,10 @@ class Model:
 @dataclass(repr=False, eq=False)
 class ModelResult(Report, ModelFields):
     """An answer to a model. values: the value of each variable by its name; result[x] is that of variable x, or of the variable of a name.
-    history: (seconds, value) at each improvement."""
+    by_label: the values by the labels of another package's model, such as OMMX's numbers. history: (seconds, value) at each improvement."""
 
     values: dict[str, int]
+    by_label: dict[Any, int]
 
     def __getitem__(self, variable: Union[Variable, str]) -> int:
         return self.values[variable.name if isinstance(variable, Variable) else variable]
@@ -233,29 +234,39 @@ class ModelResult(Report, ModelFields):
 
 
 @keywords(ModelOptions)
-def solve_model(model: Union[Model, str], *, start: Optional[Mapping[Any, int]] = None, device: Union[str, int, None] = None, progress: Progress = None,
+def solve_model(model: Any, *, start: Optional[Mapping[Any, int]] = None, device: Union[str, int, None] = None, progress: Progress = None,
                 **options: Unpack[ModelOptions]) -> ModelResult:
     """The best solution of a model that is found in time; small models are proven.
 
-    model: a Model, or the text of a file in LP, MPS, QPLIB or JSON. start: values to begin with, by variable or name. fix: texts such as "north=0".
+    model: a Model, the text of a file in LP, MPS, QPLIB or JSON, or a model of another package: dimod's BinaryQuadraticModel,
+    ConstrainedQuadraticModel and BinaryPolynomial, an Instance of OMMX, a compiled model of PyQUBO.
+    start: values to begin with, by variable, name or label. fix: texts such as "north=0".
     One-hot groups and cardinalities are kept by the search's moves; weights of other constraints are its own. Where no feasible solution is
     found in time, feasible is False and values break some constraints. Raises InfeasibleError where there is none.
     progress: called with an Incumbent; one that returns True ends the solve. True shows a bar of tqdm.
     """
+    labels: Optional[dict[Any, Variable]] = None
     if not isinstance(model, (Model, str)):
-        raise TypeError(f"model: found {model!r} of the type {type(model).__name__}, expected a Model or the text of a file")
+        from ._convert import model_of
+
+        found = model_of(model)
+        if found is None:
+            raise TypeError(f"model: found {model!r} of the type {type(model).__name__}, expected a Model or the text of a file")
+        model, labels = found
+        start = None if start is None else {labels.get(label, label): value for label, value in start.items()}
     text = np.frombuffer((model if isinstance(model, str) else model.to_json()).encode(), np.uint8)
-    begin = None if start is None else " ".join(_pairs(start))
+    begin = None if start is None else json.dumps({"assignment": dict(_pairs(start))})
     given = encode(MODEL, options, device=lib.device_name(device), start=begin)
 
     def finish(report: dict[str, Any]) -> ModelResult:
-        return ModelResult(report, {name: int(x) for name, x in report.pop("assignment").items()})
+        values = {name: int(x) for name, x in report.pop("assignment").items()}
+        return ModelResult(report, values, dict(values) if labels is None else {label: values[x.name] for label, x in labels.items()} if values else {})
 
     result: ModelResult = begin_solve("model", given, {"text": text}, finish, Told(progress, options.get("time_limit") or (None if options.get("work") else 10.0)), False)
     return result
 
 
-def _pairs(start: Mapping[Any, int]) -> Iterable[str]:
+def _pairs(start: Mapping[Any, int]) -> Iterable[tuple[str, int]]:
     for variable, value in start.items():
         name = variable.name if isinstance(variable, Variable) else variable
-        yield f"{name}={whole(f'start[{name!r}]', value, -_MOST, _MOST)}"
+        yield name, whole(f"start[{name!r}]", value, -_MOST, _MOST)

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _library as lib
 from ._arguments import real, whole
+from ._model import solve_model
 from ._options import QUBO
 from ._qubo import solve_entries
 
@@ -16,13 +17,17 @@ if TYPE_CHECKING:
     _Base: Any = object
 else:
     try:
-        from dimod import Sampler as _Base
+        import dimod
+
+        class _Base(dimod.Sampler, dimod.PolySampler):
+            pass
     except ImportError:
         _Base = object
 
 
 class Sampler(_Base):  # type: ignore[misc]
-    """A dimod.Sampler of binary quadratic models, by the search of solve_qubo. Needs dimod.
+    """A dimod.Sampler of binary quadratic models, by the search of solve_qubo, and of constrained models and polynomials, by that of
+    solve_model. Needs dimod.
 
     sample(bqm, num_reads=1, seed=None, **parameters) gives num_reads samples, best first: the best distinct ones that were
     found, and the best again where there are fewer. Parameters are the options of solve_qubo but for solutions, and of
@@ -82,6 +87,34 @@ class Sampler(_Base):  # type: ignore[misc]
         info = {"timing": result.seconds, "bound": None if result.bound is None else result.bound + offset, "gap": result.gap,
                 "proven": result.proven, "interrupted": result.interrupted, "seed": seed, "device": result.device, "reason": result.reason}
         return sample_set.from_samples_bqm((samples, labels), bqm, info=info)
+
+    def sample_cqm(self, cqm: Any, *, label: Any = None, **options: Any) -> Any:
+        """The best solution that is found of a constrained quadratic model, a dimod.SampleSet of one sample.
+
+        options: those of solve_model. label: for D-Wave's samplers, unused. The sample breaks constraints where no feasible one was
+        found in time: is_feasible of the sample set says so. Raises InfeasibleError where there is none.
+        """
+        import dimod
+
+        sample_set: Any = dimod.SampleSet
+        sample, info = self._solved(cqm, options)
+        return sample_set.from_samples_cqm(sample, cqm, info=info)
+
+    def sample_poly(self, poly: Any, **options: Any) -> Any:
+        """The best solution that is found of a dimod.BinaryPolynomial, a dimod.SampleSet of one sample. options: those of solve_model."""
+        import dimod
+
+        sample_set: Any = dimod.SampleSet
+        sample, info = self._solved(poly, options)
+        return sample_set.from_samples(sample, energy=poly.energies(sample), vartype=poly.vartype, info=info)
+
+    @staticmethod
+    def _solved(model: Any, options: dict[str, Any]) -> tuple[dict[Any, int], dict[str, Any]]:
+        """Values by label, and what a sample set's info says."""
+        seed = int(np.random.default_rng().integers(1 << 32)) if options.get("seed") is None else options["seed"]
+        result = solve_model(model, **{**options, "seed": seed})
+        return result.by_label, {"timing": result.seconds, "bound": result.bound, "gap": result.gap, "proven": result.proven, "interrupted": result.interrupted,
+                                 "seed": seed, "device": result.device}
 
     @staticmethod
     def _states(bqm: Any, labels: list[Any], states: Any) -> Any:

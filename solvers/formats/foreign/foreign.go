@@ -21,6 +21,7 @@ type Kind string
 const (
 	NPY     Kind = "a NumPy array (.npy)"
 	BQM     Kind = "a binary file of dimod's binary quadratic model"
+	CQM     Kind = "a binary file of dimod's constrained quadratic model"
 	JSON    Kind = "JSON"
 	LP      Kind = "a model in LP format"
 	MPS     Kind = "a model in MPS format"
@@ -46,7 +47,7 @@ type signature struct {
 var signatures = []signature{
 	{0, "\x93NUMPY", NPY},
 	{0, "DIMODBQM", BQM},
-	{0, "DIMODCQM", "a binary file of dimod's constrained quadratic model"},
+	{0, "DIMODCQM", CQM},
 	{0, "DIMODDQM", "a binary file of dimod's discrete quadratic model"},
 	{0, "DIMODQM", "a binary file of dimod's quadratic model"},
 	{0, "DIMODEXP", "a binary file of dimod's expression"},

@@ -1,4 +1,4 @@
-// Package formats reads models: LP, MPS, QPLIB and JSON.
+// Package formats reads models: LP, MPS, QPLIB, dimod's .cqm and JSON.
 package formats
 
 import (
@@ -27,7 +27,7 @@ const (
 )
 
 // A format has a name, a sentence about it, the kind that a file's first bytes name, the extensions of its names, and a parser of
-// programs; JSON has its own.
+// programs; JSON and .cqm have their own.
 type format struct {
 	name, about string
 	kind        foreign.Kind
@@ -39,6 +39,7 @@ var all = []format{
 	{"lp", "LP (CPLEX, Gurobi, SCIP, dimod): binaries and bounded integers, a quadratic objective, linear constraints", foreign.LP, []string{".lp"}, program.ReadLP},
 	{"mps", "MPS, fixed and free, with the sections of QPS for a quadratic objective", foreign.MPS, []string{".mps", ".qps"}, program.ReadMPS},
 	{"qplib", "QPLIB's text format", foreign.QPLIB, []string{".qplib"}, program.ReadQPLIB},
+	{"cqm", "dimod's file of a constrained quadratic model (to_file): hard linear constraints, no continuous variables", foreign.CQM, []string{".cqm"}, nil},
 	{"json", "an object of variables, terms of any degree and constraints (docs/models.md)", foreign.JSON, []string{".json"}, nil},
 }
 
@@ -91,8 +92,11 @@ func read(plain *packed.Stream, err error, name string, limit int64) (*problem.M
 
 // read reads a model in the format.
 func (k *format) read(in *bufio.Reader, name string, budget *formats.Budget) (*problem.Model, error) {
-	if k.parse == nil {
+	switch k.name {
+	case "json":
 		return readJSON(in, name, budget)
+	case "cqm":
+		return readCQM(in, name, budget)
 	}
 	f, err := text.New(in, name, text.Options{Line: maxLine, Budget: budget})
 	if err != nil {

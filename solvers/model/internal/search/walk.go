@@ -47,10 +47,10 @@ func (l *Layout) Walk(ctx context.Context, start []uint8, seed uint64, work int6
 		if move[0] < 0 {
 			move[0] = random.IntN(f.N) // all are tabu, or no move is allowed
 			if !s.fits(move[0]) {
-				continue
+				move[0], stall = -1, stall+int64(f.N)
 			}
 		}
-		if change >= 0 { // a local minimum
+		if change >= 0 && move[0] >= 0 { // a local minimum
 			if s.broken > 0 {
 				for r := range s.rows {
 					if violation(&s.rows[r], s.sums[r]) > 0 {

@@ -55,6 +55,7 @@ func parsers() []parser {
 	qubo := func(more ...string) []string {
 		return append([]string{"solve", "qubo", "FILE", "--work", "300", "--time-limit", "300ms"}, more...)
 	}
+	model := []string{"solve", "model", "FILE", "--time-limit", "100ms"}
 	r := rand.New(rand.NewPCG(1, 1))
 	edges := func(from int) string {
 		return many("200 9000\n", 9000, func(k int) string {
@@ -125,6 +126,13 @@ func parsers() []parser {
 		{name: "qubo npy", file: "a.npy", args: qubo(), seeds: [][]byte{square, npyArray("<i8", "(2, 2)", []int64{4, 1, 9, 2}), npyArray("<f4", "(1, 1)", []float32{1})}},
 		{name: "qubo start", file: "a.txt", args: []string{"solve", "qubo", "ASIDE", "--work", "300", "--start", "FILE"}, aside: []byte("1\n3 3\n1 1 5\n2 2 4\n1 2 -6\n"),
 			seeds: texts("010\n", "+-+", `{"solution": "011", "value": 4}`)},
+		{name: "model LP", file: "a.lp", args: model, seeds: texts("Maximize\n obj: 3 x + 2 y - n + [ 4 x * y ] / 2\nSubject To\n one: x + y <= 1\n w: 2 x + 3 n >= -2\nBounds\n -1 <= n <= 4\nBinaries\n x y\nGenerals\n n\nEnd\n")},
+		{name: "model MPS", file: "a.mps", args: model, seeds: texts("NAME\nROWS\n N o\n L c\nCOLUMNS\n M 'MARKER' 'INTORG'\n x o -1 c 1\n y o 2.5 c 1\nRHS\n R c 1\nBOUNDS\n BV B x\n UP B y 3\nQUADOBJ\n x y 3\nENDATA\n")},
+		{name: "model QPLIB", file: "a.qplib", args: model, seeds: texts("EXAMPLE # name\nQBL\nmaximize\n2\n1\n2\n1 1 -4\n2 1 3\n0\n2\n1 -1\n2 2.5\n7\n2\n1 1 1\n1 2 1\n1e30\n-1e30\n0\n1\n0\n0\n0\n0\n0\n0\n0\n0\n0\n")},
+		{name: "model JSON", file: "a.json", args: model, seeds: texts(`{"sense": "maximize", "variables": [{"name": "a"}, {"name": "s", "kind": "spin"}, {"name": "n", "kind": "integer", "low": 0, "high": 7}],
+"objective": [[3, "a"], ["0.5", "a", "s", "n"], [2]], "constraints": [{"name": "w", "terms": [[2, "a"], [1, 2]], "low": null, "high": 6}]}`)},
+		{name: "model start", file: "a.txt", args: []string{"solve", "model", "ASIDE", "--work", "300", "--start", "FILE"}, seeds: texts("x=1 y=0\n", `{"assignment": {"x": 1, "y": 0}}`),
+			aside: []byte(`{"variables": [{"name": "x"}, {"name": "y"}], "objective": [[-1, 0]], "constraints": [{"terms": [[1, 0], [1, 1]], "high": 1}]}`)},
 		{name: "convert", file: "a.coo", args: []string{"convert", "FILE", "--to", "bqm", "--output", "OUTPUT"}, seeds: quboCOO},
 		{name: "tuned database", file: "a.json", args: []string{"solve", "qubo", "ASIDE", "--work", "300", "--tuned", "FILE"}, aside: []byte("1\n2 2\n1 1 5\n1 2 -6\n"), seeds: databases},
 	}

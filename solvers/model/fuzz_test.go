@@ -107,7 +107,7 @@ func FuzzModel(f *testing.F) {
 	for _, seed := range []string{
 		"Minimize\n obj: - x - 2.5 y + 3 + [ 6 x * y ] / 2\nSubject To\n c: x + y + 2 n <= 4\nBounds\n 0 <= n <= 3\nBinaries\n x y\nGenerals\n n\nEnd\n",
 		"NAME\nROWS\n N o\n L c\nCOLUMNS\n M 'MARKER' 'INTORG'\n x o -1 c 1\n y o 2.5 c 1\nRHS\n R c 1\nBOUNDS\n BV B x\n UP B y 3\nQUADOBJ\n x y 3\nENDATA\n",
-		"EXAMPLE # name\nQBL\nmaximize\n2\n1\n2\n1 1 -4\n2 1 3\n0\n2\n1 -1\n2 2.5\n7\n2\n1 1 1\n1 2 1\n1e30\n-1e30\n0\n1\n1 1\n0\n0\n0\n0\n0\n0\n0\n",
+		"EXAMPLE # name\nQBL\nmaximize\n2\n1\n2\n1 1 -4\n2 1 3\n0\n2\n1 -1\n2 2.5\n7\n2\n1 1 1\n1 2 1\n1e30\n-1e30\n0\n1\n0\n0\n0\n0\n0\n0\n0\n0\n0\n",
 		`{"sense": "maximize", "variables": [{"name": "a"}, {"name": "s", "kind": "spin"}, {"name": "n", "kind": "integer", "low": 0, "high": 7}],
 "objective": [[3, "a"], ["0.5", "a", "s", "n"], [2]], "constraints": [{"name": "w", "terms": [[2, "a"], [1, 2]], "low": null, "high": 6}]}`,
 		string(cqmFile(zip.Store)), string(cqmFile(zip.Deflate)),

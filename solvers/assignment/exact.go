@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -14,6 +15,7 @@ import (
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/internal/refine"
+	"coalesce/solvers/assignment/internal/simplex"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/cores"
 	"coalesce/solvers/solve"
@@ -116,9 +118,27 @@ func decideExactly(ctx context.Context, p *problem.Normal, sol *engine.Solution,
 	if near == nil {
 		return sol.Column, errOpen
 	}
+	if len(near) > manyNear*p.Rows && p.Limit == problem.Infinity {
+		if column, err := settle(ctx, p, sol, cert, near); !errors.Is(err, simplex.ErrOpen) {
+			return column, err
+		}
+	}
 	out, err := refine.RefineExactly(ctx, p, sol.Column, sol.Prices, near, p.Split, o.residual)
 	cert.Rounds, cert.Gap = out.Rounds, out.Gap
 	return out.Column, err
+}
+
+// settle is decideExactly by pivots on the near pairs.
+func settle(ctx context.Context, p *problem.Normal, sol *engine.Solution, cert *problem.Certificate, near []problem.Pair) ([]int32, error) {
+	flow := problem.Flow{Row: make([]int32, p.Rows), Col: sol.Column, Amount: slices.Repeat([]int64{1}, p.Rows)}
+	for i := range flow.Row {
+		flow.Row[i] = int32(i)
+	}
+	pivots, err := simplex.Settle(ctx, p, &flow, sol.Prices, near)
+	if cert.Rounds = min(pivots, 1); err == nil {
+		cert.Gap = 0
+	}
+	return flow.Col, err
 }
 
 // residual solves residual costs: dense ones on the first of o's devices, others on the host.
@@ -149,6 +169,9 @@ func (o Options) residual(ctx context.Context, inst *problem.Instance) ([]int32,
 	_, err = problem.Check(inst, sol.Column, d)
 	return sol.Column, d, err
 }
+
+// manyNear are the near pairs of a row, in the mean, from which on pivots decide.
+const manyNear = 8
 
 // mostNear is the most near pairs that ranks hand to the first of them.
 const mostNear = 1 << 26

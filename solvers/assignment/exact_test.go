@@ -12,6 +12,9 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/families"
+	"coalesce/solvers/assignment/internal/refine"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
@@ -414,5 +417,71 @@ func TestStoppedRefinement(t *testing.T) {
 	want, _ := best(inst)
 	if apart := new(big.Int).Sub(exactSum(inst, sol.Column), want); apart.Sign() < 0 || apart.Cmp(exactly(cert.Gap)) > 0 {
 		t.Errorf("the matching costs %s more than the best, with a gap of %v", short(apart), cert.Gap)
+	}
+}
+
+// Pivots decide as residual solves do, where most pairs are within rounding: on lines, with as many columns and more.
+func TestPivotsDecide(t *testing.T) {
+	r := rand.New(rand.NewPCG(65, 3))
+	pivoted := 0
+	for trial := range 200 {
+		rows := 2 + r.IntN(30)
+		cols := rows + trial%2*r.IntN(10)
+		x, y := make([]float64, rows), make([]float64, cols)
+		for i := range x {
+			x[i] = r.Float64() * 1e3
+		}
+		for j := range y {
+			y[j] = r.Float64() * 1e3
+		}
+		costs := make([]float64, 0, rows*cols)
+		for i := range x {
+			for j := range y {
+				costs = append(costs, math.Abs(x[i]-y[j])+1e-11*float64(r.IntN(3)))
+			}
+		}
+		inst, err := problem.NewInstance(rows, cols, costs, "drawn")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := problem.Normalise(inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Exact = false
+		// Costs in large units, so that rounding leaves much open.
+		p.Scale = math.Ldexp(1, r.IntN(30))
+		p.Max = int64(p.Scale * 2e3)
+		sol, err := families.HostMethods()[0].Solve(context.Background(), p, nil, engine.Host{Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near := nearRows(p, sol, 0, rows)
+		var cert problem.Certificate
+		column, err := settle(context.Background(), p, sol, &cert, near)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := refine.RefineExactly(context.Background(), p, sol.Column, sol.Prices, near, p.Split, Options{}.residual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pivoted += cert.Rounds
+		value := func(column []int32) *big.Float {
+			f := problem.Flow{Row: make([]int32, rows), Col: column, Amount: slices.Repeat([]int64{1}, rows)}
+			for i := range f.Row {
+				f.Row[i] = int32(i)
+			}
+			if err := problem.CheckMarginals(inst, &f); err != nil {
+				t.Fatal(err)
+			}
+			return problem.FlowValue(inst, &f)
+		}
+		if a, b := value(column), value(out.Column); a.Cmp(b) != 0 {
+			t.Errorf("trial %d, %d x %d: found %v by pivots, %v by residual solves", trial, rows, cols, a, b)
+		}
+	}
+	if pivoted == 0 {
+		t.Error("found no pivots")
 	}
 }

@@ -98,10 +98,15 @@ func solveHost(ctx context.Context, p *problem.Normal, start *problem.Prices, on
 	if !errors.Is(err, engine.ErrLong) {
 		return sol, err
 	}
-	if start, err = simplex.Prices(ctx, p, on); err != nil && ctx.Err() == nil {
+	found, err := simplex.Start(ctx, p, on)
+	switch {
+	case err != nil && ctx.Err() == nil:
 		return nil, err
+	case found != nil && found.Column != nil:
+		return found, err
+	case found != nil:
+		start, on.Near = &found.Prices, true
 	}
-	on.Near = start != nil
 	return host.Solve(ctx, p, start, on)
 }
 

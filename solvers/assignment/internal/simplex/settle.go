@@ -39,53 +39,34 @@ func settle(ctx context.Context, p *problem.Normal, f *problem.Flow, d problem.P
 		pairs = append(pairs, x)
 	}
 	pairs = append(pairs, slackPairs(p, d, amounts)...)
-	costs := exactCosts(p, d, pairs)
-	rows, nodes := p.Rows+1, p.Rows+p.Cols+2
+	parts := partsOf(p, d, pairs)
+	if short := parts.short(room); short != nil {
+		t := settled(ctx, p, pairs, short, amounts)
+		store(p, f, amounts)
+		return int(t.pivots), ctx.Err()
+	}
+	costs := parts.exact()
+	short := make([]int64, len(pairs))
 	for range settleRounds {
 		drop := uint(0) // last bits that this round leaves
 		for _, c := range costs {
 			drop = max(drop, uint(max(0, c.BitLen()-room)))
 		}
-		t := newNetwork(rows, p.Cols+1, 1<<60)
-		tree := newForest(nodes + 1)
-		short, largest := make([]int64, len(pairs)), int64(1)
+		short = short[:len(pairs)]
 		for k, c := range costs {
 			short[k] = new(big.Int).Rsh(c, drop).Int64()
-			largest = max(largest, short[k], -short[k])
-			t.add(pairs[k].Row, pairs[k].Col, short[k])
-			if x := amounts[pairs[k]]; x > 0 {
-				tree.add(carrier{pairs[k].Row, int32(rows) + pairs[k].Col, int32(k), short[k], x})
-			}
 		}
-		t.big = 2 * int64(nodes) * largest
-		t.toRoot, t.fromRoot = make([]int64, nodes), slices.Repeat([]int64{t.big}, nodes)
-		t.hang(tree)
-		t.resize()
-		for {
-			e, reduced := t.entering()
-			if e == none {
-				break
-			}
-			t.pivot(e, reduced)
-			if pivots++; pivots%steps == 0 && ctx.Err() != nil {
-				break
-			}
-		}
-		clear(amounts)
-		for x := range int32(nodes) {
-			if e := t.arc[x]; e != none && t.flow[x] > 0 {
-				amounts[pairs[e]] = t.flow[x]
-			}
-		}
-		store(p, f, amounts)
+		t := settled(ctx, p, pairs, short, amounts)
+		pivots += int(t.pivots)
 		if err := ctx.Err(); err != nil || drop == 0 {
+			store(p, f, amounts)
 			return pivots, err
 		}
 		// The remainders of the costs of pairs that may lie on a cycle. Each is less than a unit.
 		keep := 0
-		width := new(big.Int).Lsh(big.NewInt(int64(nodes)), drop)
+		width := new(big.Int).Lsh(big.NewInt(int64(t.root)), drop)
 		for k, x := range pairs {
-			dual := t.price[x.Row] - t.price[int32(rows)+x.Col]
+			dual := t.price[x.Row] - t.price[int32(t.rows)+x.Col]
 			c := costs[k].Sub(costs[k], new(big.Int).Lsh(big.NewInt(dual), drop))
 			if amounts[x] > 0 || c.Cmp(width) <= 0 {
 				pairs[keep], costs[keep] = x, c
@@ -94,7 +75,42 @@ func settle(ctx context.Context, p *problem.Normal, f *problem.Flow, d problem.P
 		}
 		pairs, costs = pairs[:keep], costs[:keep]
 	}
+	store(p, f, amounts)
 	return pivots, ErrOpen
+}
+
+// settled makes amounts over pairs, which are feasible, a flow of the least cost, unless ctx ends.
+func settled(ctx context.Context, p *problem.Normal, pairs []problem.Pair, costs []int64, amounts map[problem.Pair]int64) *network {
+	t := newNetwork(p.Rows+1, p.Cols+1, 0)
+	t.from, t.to, t.cost = make([]int32, 0, len(pairs)), make([]int32, 0, len(pairs)), make([]int64, 0, len(pairs))
+	tree, largest := newForest(int(t.root)+1), int64(1)
+	for k, c := range costs {
+		largest = max(largest, c, -c)
+		t.add(pairs[k].Row, pairs[k].Col, c)
+	}
+	for k, x := range pairs {
+		if amount := amounts[x]; amount > 0 {
+			tree.add(carrier{x.Row, int32(t.rows) + x.Col, int32(k), costs[k], amount})
+		}
+	}
+	t.big = 2 * int64(t.root) * largest
+	t.toRoot, t.fromRoot = make([]int64, t.root), slices.Repeat([]int64{t.big}, int(t.root))
+	t.hang(tree)
+	t.resize()
+	for t.pivots%steps != 0 || ctx.Err() == nil {
+		e, reduced := t.entering()
+		if e == none {
+			break
+		}
+		t.pivot(e, reduced)
+	}
+	clear(amounts)
+	for x := range t.root {
+		if e := t.arc[x]; e != none && t.flow[x] > 0 {
+			amounts[pairs[e]] = t.flow[x]
+		}
+	}
+	return t
 }
 
 // slackPairs are the pairs of a column with the row p.Rows, which stands for capacities left, or of a row with the column p.Cols,
@@ -128,28 +144,54 @@ func slackPairs(p *problem.Normal, d problem.Prices, amounts map[problem.Pair]in
 	return list
 }
 
-// exactCosts are the exact reduced costs of pairs, in a unit that makes all of them integers.
-func exactCosts(p *problem.Normal, d problem.Prices, pairs []problem.Pair) []*big.Int {
-	units, rest := make([]int64, len(pairs)), make([]float64, len(pairs))
-	unit := -math.Ilogb(math.Abs(p.Unit())) // exponent of a unit in the costs
-	lowest := unit
-	for k, x := range pairs {
-		switch {
-		case int(x.Row) == p.Rows:
-			units[k] = -d.V[x.Col]
-		case int(x.Col) == p.Cols:
-			units[k] = -d.U[x.Row]
+// costParts are exact reduced costs: units and rest of the costs. A unit is 2^unit of the costs, and all are multiples of 2^lowest.
+type costParts struct {
+	units        []int64
+	rest         []float64
+	unit, lowest int
+}
+
+func partsOf(p *problem.Normal, d problem.Prices, pairs []problem.Pair) *costParts {
+	x := &costParts{units: make([]int64, len(pairs)), rest: make([]float64, len(pairs)), unit: -math.Ilogb(math.Abs(p.Unit()))}
+	x.lowest = x.unit
+	for k, pair := range pairs {
+		switch i, j := pair.Row, pair.Col; {
+		case int(i) == p.Rows:
+			x.units[k] = -d.V[j]
+		case int(j) == p.Cols:
+			x.units[k] = -d.U[i]
 		default:
-			units[k], rest[k] = p.Split(int(x.Row), int(x.Col))
-			units[k] -= d.U[x.Row] + d.V[x.Col]
-			lowest = min(lowest, problem.LowestBit(rest[k]))
+			x.units[k], x.rest[k] = p.Split(int(i), int(j))
+			x.units[k] -= d.U[i] + d.V[j]
+			x.lowest = min(x.lowest, problem.LowestBit(x.rest[k]))
 		}
 	}
-	out := make([]*big.Int, len(pairs))
-	for k, x := range units {
-		out[k] = new(big.Int).Lsh(big.NewInt(x), uint(unit-lowest))
-		if rest[k] != 0 {
-			r, _ := new(big.Float).SetMantExp(big.NewFloat(rest[k]), -lowest).Int(nil)
+	return x
+}
+
+// short are the costs in units of 2^lowest, nil where one has more than room bits.
+func (x *costParts) short(room int) []int64 {
+	most, shift := int64(0), x.unit-x.lowest
+	for _, c := range x.units {
+		most = max(most, c, -c)
+	}
+	if bits.Len64(uint64(most)+1)+shift > room {
+		return nil
+	}
+	out := make([]int64, len(x.units))
+	for k, c := range x.units {
+		out[k] = c<<shift + int64(math.Ldexp(x.rest[k], -x.lowest))
+	}
+	return out
+}
+
+// exact are the costs in units of 2^lowest.
+func (x *costParts) exact() []*big.Int {
+	out := make([]*big.Int, len(x.units))
+	for k, c := range x.units {
+		out[k] = new(big.Int).Lsh(big.NewInt(c), uint(x.unit-x.lowest))
+		if x.rest[k] != 0 {
+			r, _ := new(big.Float).SetMantExp(big.NewFloat(x.rest[k]), -x.lowest).Int(nil)
 			out[k].Add(out[k], r)
 		}
 	}

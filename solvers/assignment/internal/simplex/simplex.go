@@ -32,38 +32,61 @@ type Solution struct {
 // Solve finds a flow of least scaled cost for the supplies and capacities of a normal problem's instance, on threads of the host
 // (0: all). Beside the error of a ctx that has ended is the flow so far, nil where it does not ship all; its prices bound nothing.
 func Solve(ctx context.Context, p *problem.Normal, on engine.Host) (*Solution, error) {
+	s, err := newSolve(p, on)
+	if err != nil {
+		return nil, err
+	}
+	return s.run(ctx, p.Instance.Supplies(), p.Instance.Capacities())
+}
+
+func newSolve(p *problem.Normal, on engine.Host) (*solve, error) {
 	if on.Threads <= 0 {
 		on.Threads = runtime.GOMAXPROCS(0)
 	}
 	source, err := host.SourceOf(p, on.Tuning)
+	return &solve{Host: on, p: p, source: source}, err
+}
+
+// Start is a matching of a dense square problem, optimal or near it: where costs are nearly a Monge array, an optimal one with its duals, and else only the prices of an
+// optimal one, to a few units, with no columns. It is nil where there is none, or no room for sums of its costs.
+func Start(ctx context.Context, p *problem.Normal, on engine.Host) (*engine.Solution, error) {
+	one := slices.Repeat([]int64{1}, p.Rows)
+	s, err := newSolve(p, on)
 	if err != nil {
 		return nil, err
 	}
-	s := &solve{Host: on, p: p, source: source}
-	return s.run(ctx, p.Instance.Supplies(), p.Instance.Capacities())
-}
-
-// Prices are those of the columns in an optimal matching of a dense square problem, to a few units; nil where there is none, or no room for sums of its costs.
-func Prices(ctx context.Context, p *problem.Normal, on engine.Host) (*problem.Prices, error) {
+	if f, err := s.inOrder(ctx, one, one); f != nil || err != nil {
+		return f.matching(), err
+	}
 	q, inst := *p, *p.Instance
-	inst.Supply = slices.Repeat([]int64{1}, p.Rows)
-	inst.Capacity = inst.Supply
+	inst.Supply, inst.Capacity = one, one
 	q.Instance = &inst
 	drop := uint(0)
-	for size := max(p.Max, -p.Min, 1); size>>drop > 1<<60/int64(inst.SumRows(p.Rows)); drop++ {
+	for size := s.size(); size>>drop > 1<<60/int64(inst.SumRows(p.Rows)); drop++ {
 		if p.Instance.Type.Integer() {
 			return nil, nil
 		}
 	}
 	q.Scale, q.Min, q.Max = math.Ldexp(p.Scale, -int(drop)), p.Min>>drop, p.Max>>drop+1
-	found, err := Solve(ctx, &q, on)
+	if s, err = newSolve(&q, on); err != nil {
+		return nil, err
+	}
+	found, err := s.byAuction(ctx, one, one)
 	if err != nil || found.Cut != nil {
 		return nil, err
 	}
 	for j := range found.V {
 		found.V[j] <<= drop
 	}
-	return &found.Prices, nil
+	return &engine.Solution{Prices: found.Prices, Counts: found.Counts}, nil
+}
+
+// matching is a flow of one unit a row as a matching; nil: there is none.
+func (f *Solution) matching() *engine.Solution {
+	if f == nil {
+		return nil
+	}
+	return &engine.Solution{Column: f.Col, Prices: f.Prices, Counts: f.Counts}
 }
 
 type solve struct {
@@ -71,10 +94,19 @@ type solve struct {
 	p      *problem.Normal
 	source host.PairSource
 	*network
-	counts engine.Counts
+	suspects []int32 // rows that had negative reduced costs when pairs were looked at last
+	counts   engine.Counts
 }
 
 func (s *solve) run(ctx context.Context, supply, demand []int64) (*Solution, error) {
+	if f, err := s.inOrder(ctx, supply, demand); f != nil || err != nil {
+		return f, err
+	}
+	return s.byAuction(ctx, supply, demand)
+}
+
+// byAuction solves from the flow and the prices of an auction on.
+func (s *solve) byAuction(ctx context.Context, supply, demand []int64) (*Solution, error) {
 	p := s.p
 	has, wants := problem.Total(supply), problem.Total(demand)
 	rows, cols := p.Rows, p.Cols
@@ -90,7 +122,11 @@ func (s *solve) run(ctx context.Context, supply, demand []int64) (*Solution, err
 		return nil, err
 	}
 	a.basis()
-	v := a.v[:p.Cols]
+	return s.improve(ctx, math.MaxInt64)
+}
+
+// improve pivots until no pair has a negative reduced cost. It gives up, and returns nil, after so many pivots.
+func (s *solve) improve(ctx context.Context, most int64) (*Solution, error) {
 	for {
 		s.resize()
 		for k := 1; ; k++ {
@@ -98,12 +134,15 @@ func (s *solve) run(ctx context.Context, supply, demand []int64) (*Solution, err
 			if e == none {
 				break
 			}
+			if s.pivots == most {
+				return nil, nil
+			}
 			s.pivot(e, reduced)
 			if k%steps == 0 && ctx.Err() != nil {
 				return s.feasible(), ctx.Err()
 			}
 		}
-		if s.violated(v) == 0 {
+		if s.violated() == 0 {
 			break
 		}
 		s.counts.Repairs++
@@ -139,37 +178,47 @@ func (t *network) resize() {
 	}
 }
 
-// read reads up to k and more pairs of each row whose c - v is below the row's bar, those of the least.
-func (s *solve) read(v, bars []int64, k int) [][]host.Edge {
-	s.counts.Passes++
-	s.source.DualsChanged(v)
-	lists := make([][]host.Edge, s.p.Rows)
-	host.ParallelParts(s.Threads, s.p.Rows, func() func(low, high int) {
-		reader := s.source.Reader()
-		buf := make([]host.Edge, 0, 2*k)
-		return func(low, high int) {
-			for i := low; i < high; i++ {
-				list, _ := reader.AppendLeast(i, v, k, 0, bars[i], buf[:0])
-				list = slices.DeleteFunc(list, func(e host.Edge) bool { return e.Cost-v[e.Col] >= bars[i] })
-				if len(list) > 0 {
-					lists[i] = slices.Clone(list)
-				}
-			}
-		}
-	})
-	return lists
-}
-
-// violated makes arcs known whose reduced costs are negative, and returns how many.
-func (s *solve) violated(v []int64) (found int) {
+// violated makes arcs known whose reduced costs are negative, and returns how many. It looks at the rows of those found last before it looks at all rows.
+func (s *solve) violated() int {
+	v := make([]int64, s.p.Cols)
 	for j := range v {
 		v[j] = -s.price[s.p.Rows+s.slackRows()+j]
 	}
-	for i, list := range s.read(v, s.price[:s.p.Rows], moreArcs) {
-		for _, e := range list {
-			s.add(int32(i), e.Col, e.Cost)
-			found++
+	s.source.DualsChanged(v)
+	if found := s.addViolated(s.suspects, v); found > 0 {
+		return found
+	}
+	all := make([]int32, s.p.Rows)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return s.addViolated(all, v)
+}
+
+// addViolated makes up to moreArcs and more arcs of each of some rows known, those with the least reduced costs of the negative ones, and the rows that have such the suspects.
+func (s *solve) addViolated(rows []int32, v []int64) (found int) {
+	s.counts.Passes += float64(len(rows)) / float64(max(1, s.p.Rows))
+	lists := make([][]host.Edge, len(rows))
+	host.ParallelParts(s.Threads, len(rows), func() func(low, high int) {
+		reader := s.source.Reader()
+		buf := make([]host.Edge, 0, 2*moreArcs)
+		return func(low, high int) {
+			for k := low; k < high; k++ {
+				bar := s.price[rows[k]]
+				list, _ := reader.AppendLeast(int(rows[k]), v, moreArcs, 0, bar, buf[:0])
+				lists[k] = slices.Clone(slices.DeleteFunc(list, func(e host.Edge) bool { return e.Cost-v[e.Col] >= bar }))
+			}
 		}
+	})
+	s.suspects = nil
+	for k, list := range lists {
+		if len(list) > 0 {
+			s.suspects = append(s.suspects, rows[k])
+		}
+		for _, e := range list {
+			s.add(rows[k], e.Col, e.Cost)
+		}
+		found += len(list)
 	}
 	return found
 }

@@ -38,7 +38,7 @@ func goSmallKernels(to *C.uint64_t) {
 }
 
 // The memory of a kernel that shim.c calls lies on its stack.
-var _ [4096 - unsafe.Sizeof(lapjv.Small{})]byte
+var _ [6400 - unsafe.Sizeof(lapjv.Small{})]byte
 
 // matchable reports whether assignment.Match solves what a struct describes: dense matrices on the host, of which the
 // columns, values and gaps alone are asked for, and no gaps with a limit.

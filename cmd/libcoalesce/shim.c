@@ -26,7 +26,7 @@ int32_t coalesce_tell(coalesce_progress f, void *user, double seconds, double va
 /* Small matrices are solved by the kernels of Go's side without an entry into Go, which takes longer than a solve of 10 rows. Those are
  * written in assembly and use no memory but their arguments' (lapjv.SmallEntries). */
 #if defined(__x86_64__) && defined(__ELF__)
-enum { SMALL = 64, MEMORY = 4096, BATCH = 1 << 15 };
+enum { SMALL = 64, SQUARE = 128, MEMORY = 6400, BATCH = 1 << 15 }; /* most columns, and those of a square; bytes; costs of a batch */
 
 /* Calls a kernel, whose arguments lie on the stack as Go's ABI0 has them. */
 int64_t coalesce_small(uint64_t kernel, void *memory, const void *costs, int64_t stride, int64_t rows, int64_t cols, int32_t *column);
@@ -42,7 +42,7 @@ static int small(const coalesce_assignment *p) {
     static uint64_t kernels[3]; /* of float64, float32 and int32; 1: none */
     if (p == NULL || p->size < sizeof *p || p->flags != 0 || p->device != COALESCE_HOST || p->start != NULL || p->dimensions != 0 || p->k_best > 1 ||
         p->start_scale != 0 || p->time_limit != 0 || p->algorithm != NULL || p->options != NULL || p->u != NULL || p->v != NULL || p->scale != NULL || p->value != NULL ||
-        p->costs == NULL || p->column == NULL || p->batch < 1 || p->rows < 1 || p->rows > p->cols || p->cols > SMALL || p->batch > BATCH / (p->rows * p->cols))
+        p->costs == NULL || p->column == NULL || p->batch < 1 || p->rows < 1 || p->rows > p->cols || p->cols > (p->rows == p->cols ? SQUARE : SMALL) || p->batch > BATCH / (p->rows * p->cols))
         return 0;
     int type = p->type == COALESCE_FLOAT64 ? 0 : p->type == COALESCE_FLOAT32 ? 1 : p->type == COALESCE_INT32 ? 2 : 3;
     if (type == 3 || (p->col_stride != (type == 0 ? 8 : 4) && p->cols > 1)) return 0;

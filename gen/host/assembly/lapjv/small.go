@@ -11,30 +11,35 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Offsets into lapjv.Small. Lists have room for 64 columns and rows, and some for one more.
+// Offsets into lapjv.Small. Lists have room for 128 columns and rows, and some for one more. Sets of columns are bits of one word or two.
 const (
-	smallAll     = 0    // bits of the columns
-	smallLeft    = 8    // free rows that a turn of bids or the paths begin with
-	smallTurn    = 16   // turns of bids left
-	smallAt      = 24   // of the list of free rows, in the paths
-	smallSlack   = 32   // sum of the slack of the matched pairs, in units
-	smallPrice   = 64   // float64s
-	smallDual    = 576  // int64s: v in units
-	smallNear    = 1088 // uint64s, of rows: bits of the near columns that are not the row's own
-	smallUpdated = 1600 // uint64s, of the steps of a search: bits of the columns whose distance the step made
-	smallOwner   = 2128 // int32s, of columns: its row, where it is not free
-	smallFree    = 2384 // int32s: free rows
-	smallTree    = 2656 // int32s: the row of a step
-	smallWhen    = 2928 // int32s, of columns that a search has left: the step
+	smallAll   = 0  // set of the columns
+	smallOpen  = 16 // of the free columns, where they are two words
+	smallEnds  = 32 // of columns that may as well be free
+	smallLeft  = 48 // free rows that a turn of bids or the paths begin with
+	smallTurn  = 56 // turns of bids left
+	smallAt    = 64 // of the list of free rows, in the paths
+	smallPrice = 128
+	smallDual  = smallPrice + 8*128 // int64s: v in units
+	smallNear  = smallDual + 8*128  // of rows: sets of the near columns that are not the row's own
+	// of the steps of a search, before the check: sets of the columns whose distance the step made
+	smallUpdated = smallNear
+	smallOwner   = smallNear + 16*130 // int32s, of columns: its row, where it is not free
+	smallFree    = smallOwner + 4*128 // int32s: free rows
+	smallTree    = smallFree + 4*132  // int32s: the row of a step
+	smallWhen    = smallTree + 4*132  // int32s, of columns that a search has left: the step
 )
 
-// Small adds the kernels for at most 64 columns, for AVX-512.
+// smallRegisters are the numbers of registers of columns that there are kernels for.
+var smallRegisters = []int{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}
+
+// Small adds the kernels for at most 128 columns, for AVX-512.
 func Small(w *build.Context) {
 	for _, k := range []struct {
 		name string
 		size int
 	}{{"Float64", 8}, {"Float32", 4}, {"Int32", 4}} {
-		for n := 1; n <= 8; n++ {
+		for _, n := range smallRegisters {
 			g := &small{writer: &writer{Context: w, wide: true, elem: k.name, size: k.size, lanes: 8}, registers: n}
 			g.write()
 		}
@@ -58,11 +63,11 @@ func choice(w *build.Context, elem string) {
 	w.Function("small" + elem + "AVX512")
 	w.Attributes(attr.NOSPLIT)
 	w.SignatureExpr(smallSignature(elem))
-	w.Doc("small"+elem+"AVX512 finds the best matching of a matrix of 1 to 64 columns, and no more rows, and writes the columns of the rows. It",
+	w.Doc("small"+elem+"AVX512 finds the best matching of a matrix of 1 to 128 columns, and no more rows, and writes the columns of the rows. It",
 		"returns 0 where its check, in integers, has shown that no other is better, else 1. s is a Small, stride in bytes.")
 	w.Pragma("noescape")
 	cols := w.Load(w.Param("cols"), w.GP64())
-	for n := 1; n <= 8; n++ {
+	for _, n := range smallRegisters {
 		next := fmt.Sprintf("more%d", n)
 		w.CMPQ(cols, operand.Imm(uint64(8*n)))
 		w.JGT(operand.LabelRef(next))
@@ -84,14 +89,141 @@ func smallSignature(elem string) string {
 	return "func(s *byte, costs *" + strings.ToLower(elem) + ", stride, rows, cols int, column *int32) int"
 }
 
-// A small writes the kernel for a number of registers of columns: prices and distances stay in registers, and sets of columns are
-// 64 bits.
+// A small writes the kernel for a number of registers of columns. Distances stay in registers, and so do prices and the set of the free columns of at most 64
+// columns; those of more lie in memory.
 type small struct {
 	*writer
 	registers int
 	open      reg.GPVirtual    // bits of the free columns
 	v, d      []reg.VecVirtual // prices; distances, or reduced costs of a row
 	bad       string
+}
+
+// words are those of a set.
+func (g *small) words() int { return (g.registers + 7) / 8 }
+
+// long reports whether sets are two words.
+func (g *small) long() bool { return g.registers > 8 }
+
+// price is register k of the prices.
+func (g *small) price(k int) operand.Op {
+	if g.long() {
+		return g.at(smallPrice + 64*k)
+	}
+	return g.v[k]
+}
+
+// dual is register k of the prices in units.
+func (g *small) dual(k int) operand.Op {
+	if g.long() {
+		return g.at(smallDual + 64*k)
+	}
+	return g.v[k]
+}
+
+// read is what an operand holds, in a register.
+func (g *small) read(x operand.Op) reg.VecVirtual {
+	if y, ok := x.(reg.VecVirtual); ok {
+		return y
+	}
+	y := g.ZMM()
+	g.VMOVUPD(x, y)
+	return y
+}
+
+// setOf is the set of row or step k of a list.
+func (g *small) setOf(offset int, k reg.Register) operand.Mem {
+	if !g.long() {
+		return g.item8(offset, k)
+	}
+	x := g.GP64()
+	g.MOVQ(k, x)
+	g.SHLQ(operand.Imm(4), x)
+	return operand.Mem{Base: g.s, Index: x, Scale: 1, Disp: offset}
+}
+
+// second is the second word of a set in memory.
+func second(m operand.Mem) operand.Mem {
+	m.Disp += 8
+	return m
+}
+
+// store writes a set.
+func (g *small) store(x []reg.GPVirtual, m operand.Mem) {
+	g.MOVQ(x[0], m)
+	if g.long() {
+		g.MOVQ(x[1], second(m))
+	}
+}
+
+// and leaves the columns of x that are in a set in memory, and sets the flag of zero where none is.
+func (g *small) and(m operand.Mem, x []reg.GPVirtual) {
+	g.ANDQ(m, x[0])
+	if g.long() {
+		g.ANDQ(second(m), x[1])
+		t := g.GP64()
+		g.MOVQ(x[0], t)
+		g.ORQ(x[1], t)
+	}
+}
+
+// pick is a column of a set, a free one if there is one. any is not zero then, where sets are two words.
+func (g *small) pick(equals []reg.GPVirtual) (j, any reg.GPVirtual) {
+	free, j := g.GP64(), g.GP64()
+	if !g.long() {
+		g.MOVQ(g.open, free)
+		g.ANDQ(equals[0], free)
+		g.CMOVQEQ(equals[0], free)
+		g.TZCNTQ(free, j)
+		return j, nil
+	}
+	more, any := g.GP64(), g.GP64()
+	g.MOVQ(g.at(smallOpen), free)
+	g.ANDQ(equals[0], free)
+	g.MOVQ(g.at(smallOpen+8), more)
+	g.ANDQ(equals[1], more)
+	g.MOVQ(free, any)
+	g.ORQ(more, any)
+	g.CMOVQEQ(equals[0], free)
+	g.CMOVQEQ(equals[1], more)
+	g.first(free, more, j)
+	return j, any
+}
+
+// bitsOf is the set of column j alone, of two words.
+func (g *small) bitsOf(j reg.Register) []reg.GPVirtual {
+	low, high, none := g.zeroed(), g.GP64(), g.zeroed()
+	g.BTSQ(j, low) // j modulo 64
+	g.MOVQ(low, high)
+	g.CMPQ(j, operand.Imm(64))
+	g.CMOVQGE(none, low)
+	g.CMOVQLT(none, high)
+	return []reg.GPVirtual{low, high}
+}
+
+// without takes column j away from a set of two words.
+func (g *small) without(j reg.Register, x []reg.GPVirtual) {
+	for w, b := range g.bitsOf(j) {
+		g.ANDNQ(x[w], b, x[w])
+	}
+}
+
+// first makes j the first column of a set of two words, and overwrites the second.
+func (g *small) first(low, high, j reg.GPVirtual) {
+	g.TZCNTQ(high, high)
+	g.TZCNTQ(low, j) // 64 of none
+	g.ADDQ(j, high)
+	g.TESTQ(low, low)
+	g.CMOVQEQ(high, j)
+}
+
+// take has column j no longer free.
+func (g *small) take(j reg.Register) {
+	if g.long() {
+		g.BTRQ(j, g.at(smallOpen))
+		return
+	}
+	g.BTRQ(j, g.open)
 }
 
 func (g *small) param(name string) reg.GPVirtual {
@@ -125,7 +257,18 @@ func (g *small) addressOf(i reg.Register) reg.GPVirtual {
 
 // costsOf are register k of a row's costs.
 func (g *small) costsOf(row reg.Register, k int) reg.VecVirtual {
-	return g.load(operand.Mem{Base: row, Disp: k * 8 * g.size}, k == g.registers-1)
+	return g.load(operand.Mem{Base: row, Disp: k * 8 * g.size}, g.ends(k))
+}
+
+// ends reports whether columns end in register k, or before, and has tail say which it has.
+func (g *small) ends(k int) bool {
+	if g.long() && k >= g.registers-2 {
+		x := g.K()
+		g.KMOVB(g.at(smallAll+k), x)
+		g.tail = x
+		return true
+	}
+	return k == g.registers-1
 }
 
 // each is the numbers of the registers.
@@ -136,17 +279,39 @@ func (g *small) each(body func(k int)) {
 }
 
 // join are the bits of all lanes, given the opmask of each register.
-func (g *small) join(mask func(k int) reg.OpmaskVirtual) reg.GPVirtual {
-	var all reg.GPVirtual
+func (g *small) join(mask func(k int) reg.OpmaskVirtual) []reg.GPVirtual {
+	all := make([]reg.GPVirtual, g.words())
+	if g.long() {
+		var parts []reg.OpmaskVirtual
+		unpack := []func(a, b, c operand.Op){g.KUNPCKBW, g.KUNPCKWD, g.KUNPCKDQ}
+		g.each(func(k int) {
+			parts = append(parts, mask(k))
+			for level, n := 0, k%8+1; n%2 == 0; level, n = level+1, n/2 { // two halves of a part are there
+				low, high := parts[len(parts)-2], parts[len(parts)-1]
+				unpack[level](low, high, low)
+				parts = parts[:len(parts)-1]
+			}
+			if k%8 < 7 && k < g.registers-1 {
+				return
+			}
+			if len(parts) > 1 { // 32 columns and 16
+				unpack[2](parts[0], parts[1], parts[0])
+			}
+			all[k/8] = g.GP64()
+			g.KMOVQ(parts[0], all[k/8])
+			parts = nil
+		})
+		return all
+	}
 	g.each(func(k int) {
 		x := g.GP64()
 		g.KMOVB(mask(k), x.As32())
 		if k == 0 {
-			all = x
+			all[0] = x
 			return
 		}
 		g.SHLQ(operand.Imm(uint64(8*k)), x)
-		g.ORQ(x, all)
+		g.ORQ(x, all[0])
 	})
 	return all
 }
@@ -158,16 +323,17 @@ func (g *small) compare(how uint64, a reg.VecVirtual, b operand.Op) reg.OpmaskVi
 	return k
 }
 
-// split are the opmasks of each register of bits.
-func (g *small) split(bits reg.GPVirtual) func(k int) reg.OpmaskVirtual {
-	all := g.K()
-	g.KMOVQ(bits, all)
-	return func(k int) reg.OpmaskVirtual {
-		if k == 0 {
-			return all
+// split are the opmasks of each register of a set, given its words.
+func (g *small) split(bits ...operand.Op) func(k int) reg.OpmaskVirtual {
+	var word reg.OpmaskVirtual
+	return func(k int) reg.OpmaskVirtual { // of k from 0 on
+		if k%8 == 0 {
+			word = g.K()
+			g.KMOVQ(bits[k/8], word)
+			return word
 		}
 		x := g.K()
-		g.KSHIFTRQ(operand.Imm(uint64(8*k)), all, x)
+		g.KSHIFTRQ(operand.Imm(uint64(k%8*8)), word, x)
 		return x
 	}
 }
@@ -200,10 +366,24 @@ func (g *small) copied(x reg.VecVirtual) reg.VecVirtual {
 
 // setPrice makes the price of column j the low lane of x.
 func (g *small) setPrice(j reg.Register, x reg.VecVirtual) {
+	if g.long() {
+		list := g.GP64()
+		g.LEAQ(g.at(smallPrice), list)
+		g.set(list, j, x)
+		return
+	}
 	g.VMOVSD(x.AsX(), g.item8(smallPrice, j))
 	y := g.broadcast(x)
 	mask := g.split(g.bit(j))
 	g.each(func(k int) { g.VMOVAPD(y, mask(k), g.v[k]) })
+}
+
+// fewest is the fewest columns.
+func (g *small) fewest() int {
+	if g.long() {
+		return 8*g.registers - 15
+	}
+	return 8*g.registers - 7
 }
 
 func (g *small) write() {
@@ -211,25 +391,38 @@ func (g *small) write() {
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
 	g.SignatureExpr(smallSignature(g.elem))
-	g.Doc(fmt.Sprintf("%s does the work of small%sAVX512 for %d to %d columns.", name, g.elem, 8*g.registers-7, 8*g.registers))
+	g.Doc(fmt.Sprintf("%s does the work of small%sAVX512 for %d to %d columns.", name, g.elem, g.fewest(), 8*g.registers))
 	g.Pragma("noescape")
 	g.s = g.param("s")
 	g.bad = g.label("bad")
 	g.infinity()
-	g.open = g.GP64()
-	g.MOVQ(operand.I32(64), reg.RCX)
+	columns := g.GP64()
+	g.MOVQ(operand.I32(int32(64*g.words())), reg.RCX)
 	cols := g.param("cols")
 	g.SUBQ(cols, reg.RCX)
-	g.MOVQ(operand.I32(-1), g.open)
-	g.SHRQ(reg.CL, g.open)
-	g.MOVQ(g.open, g.at(smallAll))
-	last, tail := g.GP64(), g.K()
-	g.MOVQ(g.open, last)
-	g.SHRQ(operand.Imm(uint64(8*(g.registers-1))), last)
-	g.KMOVB(last.As32(), tail)
-	g.tail = tail
+	g.MOVQ(operand.I32(-1), columns)
+	if g.long() {
+		g.MOVQ(columns, g.at(smallAll))
+		g.MOVQ(columns, g.at(smallOpen))
+		g.SHRQ(reg.CL, columns)
+		g.MOVQ(columns, g.at(smallAll+8))
+		g.MOVQ(columns, g.at(smallOpen+8))
+	} else {
+		g.open = columns
+		g.SHRQ(reg.CL, g.open)
+		g.MOVQ(g.open, g.at(smallAll))
+		last, tail := g.GP64(), g.K()
+		g.MOVQ(g.open, last)
+		g.SHRQ(operand.Imm(uint64(8*(g.registers-1))), last)
+		g.KMOVB(last.As32(), tail)
+		g.tail = tail
+	}
 	g.v, g.d = nil, nil
-	g.each(func(int) { g.v, g.d = append(g.v, g.ZMM()), append(g.d, g.ZMM()) })
+	g.each(func(int) {
+		if g.d = append(g.d, g.ZMM()); !g.long() {
+			g.v = append(g.v, g.ZMM())
+		}
+	})
 
 	wide, bids := g.label("wide"), g.label("bids")
 	n := g.GP64()
@@ -240,9 +433,17 @@ func (g *small) write() {
 	g.transfer(n)
 	g.goTo(g.JMP, bids)
 	g.Label(wide)
+	var none reg.VecVirtual
+	if g.long() {
+		none = g.zero()
+	}
 	g.each(func(k int) {
-		g.VXORPD(g.v[k], g.v[k], g.v[k])
-		g.VMOVUPD(g.v[k], g.at(smallPrice+64*k))
+		x := none
+		if !g.long() {
+			x = g.v[k]
+			g.VXORPD(x, x, x)
+		}
+		g.VMOVUPD(x, g.at(smallPrice+64*k))
 	})
 	g.XORL(n.As32(), n.As32())
 	all, column := g.label("all"), g.param("column")
@@ -264,22 +465,32 @@ func (g *small) write() {
 
 // minima makes the prices the least costs of their columns.
 func (g *small) minima() {
+	v := g.v
+	if g.long() {
+		v = g.d
+	}
 	row, stride, left := g.param("costs"), g.param("stride"), g.param("rows")
-	g.each(func(k int) { g.VMOVAPD(g.costsOf(row, k), g.v[k]) })
+	g.each(func(k int) { g.VMOVAPD(g.costsOf(row, k), v[k]) })
 	turn, done := g.label("rows"), g.label("done")
 	g.DECQ(left)
 	g.goTo(g.JEQ, done)
 	g.Label(turn)
 	g.ADDQ(stride, row)
-	g.each(func(k int) { g.VMINPD(g.costsOf(row, k), g.v[k], g.v[k]) })
+	g.each(func(k int) { g.VMINPD(g.costsOf(row, k), v[k], v[k]) })
 	g.DECQ(left)
 	g.goTo(g.JNE, turn)
 	g.Label(done)
-	finite := g.join(func(k int) reg.OpmaskVirtual { return g.compare(lesser, g.v[k], g.inf) })
-	g.CMPQ(finite, g.at(smallAll))
-	g.goTo(g.JNE, g.bad)
-	g.VMOVAPD_Z(g.v[g.registers-1], g.tail, g.v[g.registers-1])
-	g.each(func(k int) { g.VMOVUPD(g.v[k], g.at(smallPrice+64*k)) })
+	finite := g.join(func(k int) reg.OpmaskVirtual { return g.compare(lesser, v[k], g.inf) })
+	for w, x := range finite {
+		g.CMPQ(x, g.at(smallAll+8*w))
+		g.goTo(g.JNE, g.bad)
+	}
+	for k := range v {
+		if g.ends(k) {
+			g.VMOVAPD_Z(v[k], g.tail, v[k])
+		}
+	}
+	g.each(func(k int) { g.VMOVUPD(v[k], g.at(smallPrice+64*k)) })
 }
 
 // transfer gives each row the first free column that costs it as much as the price, and moves what the row could lose from that.
@@ -289,24 +500,48 @@ func (g *small) transfer(n reg.GPVirtual) {
 	turn, next := g.label("rows"), g.label("next")
 	g.Label(turn)
 	g.each(func(k int) { g.VMOVAPD(g.costsOf(row, k), g.d[k]) })
-	equals := g.join(func(k int) reg.OpmaskVirtual { return g.compare(equal, g.d[k], g.v[k]) })
-	can, j := g.GP64(), g.GP64()
-	g.MOVQ(g.open, can)
-	g.ANDQ(equals, can)
-	free := g.label("free")
-	g.goTo(g.JEQ, free)
-	g.TZCNTQ(can, j)
-	g.BTRQ(j, g.open)
+	equals := g.join(func(k int) reg.OpmaskVirtual { return g.compare(equal, g.d[k], g.price(k)) })
+	can, j, free := []reg.GPVirtual{g.GP64()}, g.GP64(), g.label("free")
+	if g.long() {
+		can = append(can, g.GP64())
+		for w, x := range equals {
+			g.MOVQ(x, can[w])
+		}
+		g.and(g.at(smallOpen), can)
+		g.goTo(g.JEQ, free)
+		g.first(can[0], can[1], j)
+	} else {
+		g.MOVQ(g.open, can[0])
+		g.ANDQ(equals[0], can[0])
+		g.goTo(g.JEQ, free)
+		g.TZCNTQ(can[0], j)
+	}
+	g.take(j)
 	g.MOVL(j.As32(), four(column, i))
 	g.MOVL(i.As32(), g.item4(smallOwner, j))
-	g.BLSRQ(equals, equals)
-	g.goTo(g.JNE, next)
-	others := g.bit(j)
-	g.NOTQ(others)
-	mask, least := g.split(others), g.copied(g.inf)
+	var mask func(k int) reg.OpmaskVirtual
+	if g.long() {
+		for _, x := range equals {
+			g.POPCNTQ(x, x)
+		}
+		g.ADDQ(equals[0], equals[1])
+		g.CMPQ(equals[1], operand.Imm(1))
+		g.goTo(g.JHI, next)
+		others := g.bitsOf(j)
+		g.NOTQ(others[0])
+		g.NOTQ(others[1])
+		mask = g.split(others[0], others[1])
+	} else {
+		g.BLSRQ(equals[0], equals[0])
+		g.goTo(g.JNE, next)
+		others := g.bit(j)
+		g.NOTQ(others)
+		mask = g.split(others)
+	}
+	least := g.copied(g.inf)
 	g.each(func(k int) {
 		x := g.ZMM()
-		g.VSUBPD(g.v[k], g.d[k], x)
+		g.VSUBPD(g.price(k), g.d[k], x)
 		g.VMINPD(x, least, mask(k), least)
 	})
 	second := g.fold(least, g.VMINPD)
@@ -348,7 +583,7 @@ func (g *small) bids(n reg.GPVirtual) {
 	g.INCQ(bids)
 	row := g.addressOf(i)
 	var one, two reg.VecVirtual
-	g.each(func(k int) { g.VSUBPD(g.v[k], g.costsOf(row, k), g.d[k]) })
+	g.each(func(k int) { g.VSUBPD(g.price(k), g.costsOf(row, k), g.d[k]) })
 	for k := 0; k < g.registers; k += 2 {
 		low, high := g.d[k], g.inf
 		if k+1 < g.registers {
@@ -387,13 +622,15 @@ func (g *small) bids(n reg.GPVirtual) {
 	g.goTo(g.JLS, g.bad)
 	wanted := g.broadcast(first)
 	equals := g.join(func(k int) reg.OpmaskVirtual { return g.compare(equal, g.d[k], wanted) })
-	g.TESTQ(equals, equals)
+	if g.long() {
+		x := g.GP64()
+		g.MOVQ(equals[0], x)
+		g.ORQ(equals[1], x)
+	} else {
+		g.TESTQ(equals[0], equals[0])
+	}
 	g.goTo(g.JEQ, g.bad) // costs that are no numbers
-	free, j := g.GP64(), g.GP64()
-	g.MOVQ(g.open, free)
-	g.ANDQ(equals, free)
-	g.CMOVQEQ(equals, free)
-	g.TZCNTQ(free, j)
+	j, any := g.pick(equals)
 
 	falls, stays, owned := g.zeroed(), g.label("stays"), g.label("owned")
 	budget, price := g.GP64(), g.ZMM()
@@ -415,8 +652,14 @@ func (g *small) bids(n reg.GPVirtual) {
 	g.MOVL(j.As32(), four(column, i))
 	g.MOVLQSX(g.item4(smallOwner, j), out)
 	g.MOVL(i.As32(), g.item4(smallOwner, j))
-	g.BTRQ(j, g.open)
-	g.goTo(g.JCC, owned)
+	if g.long() {
+		g.TESTQ(any, any)
+		g.goTo(g.JEQ, owned)
+		g.take(j)
+	} else {
+		g.take(j)
+		g.goTo(g.JCC, owned)
+	}
 	g.goTo(g.JMP, again)
 	g.Label(owned)
 	g.MOVL(operand.I32(-1), four(column, out))
@@ -448,20 +691,26 @@ func (g *small) paths() {
 	g.CMPQ(at, g.at(smallLeft))
 	g.goTo(g.JGE, done)
 	g.INCQ(g.at(smallAt))
-	root, left, steps := g.GP64(), g.GP64(), g.GP64()
+	root, steps := g.GP64(), g.GP64()
+	left := make([]reg.GPVirtual, g.words())
+	for w := range left {
+		left[w] = g.GP64()
+	}
 	g.MOVLQSX(g.item4(smallFree, at), root)
 	row := g.addressOf(root)
 	var least [2]reg.VecVirtual
 	g.each(func(k int) {
-		g.VSUBPD(g.v[k], g.costsOf(row, k), g.d[k])
+		g.VSUBPD(g.price(k), g.costsOf(row, k), g.d[k])
 		if k < 2 {
 			least[k] = g.copied(g.d[k])
 		} else {
 			g.VMINPD(g.d[k], least[k&1], least[k&1])
 		}
 	})
-	g.MOVQ(g.at(smallAll), left)
-	g.MOVQ(left, g.at(smallUpdated))
+	for w, x := range left {
+		g.MOVQ(g.at(smallAll+8*w), x)
+		g.MOVQ(x, g.at(smallUpdated+8*w))
+	}
 	g.MOVL(root.As32(), g.at(smallTree))
 	g.MOVQ(operand.I32(1), steps)
 	search, end := g.label("search"), g.label("end")
@@ -474,16 +723,24 @@ func (g *small) paths() {
 	g.goTo(g.JLS, g.bad)
 	wanted := g.broadcast(best)
 	equals := g.join(func(k int) reg.OpmaskVirtual { return g.compare(equal, g.d[k], wanted) })
-	g.ANDQ(left, equals)
+	g.ANDQ(left[0], equals[0])
+	if g.long() {
+		g.ANDQ(left[1], equals[1])
+		x := g.GP64()
+		g.MOVQ(equals[0], x)
+		g.ORQ(equals[1], x)
+	}
 	g.goTo(g.JEQ, g.bad)
-	free, j := g.GP64(), g.GP64()
-	g.MOVQ(g.open, free)
-	g.ANDQ(equals, free)
-	g.CMOVQEQ(equals, free)
-	g.TZCNTQ(free, j)
-	g.BTQ(j, g.open)
-	g.goTo(g.JCS, end)
-	g.BTRQ(j, left)
+	j, any := g.pick(equals)
+	if g.long() {
+		g.TESTQ(any, any)
+		g.goTo(g.JNE, end)
+		g.without(j, left)
+	} else {
+		g.BTQ(j, g.open)
+		g.goTo(g.JCS, end)
+		g.BTRQ(j, left[0])
+	}
 	g.MOVL(steps.As32(), g.item4(smallWhen, j))
 	i := g.GP64()
 	g.MOVLQSX(g.item4(smallOwner, j), i)
@@ -492,44 +749,62 @@ func (g *small) paths() {
 	g.VSUBSD(g.item8(smallPrice, j), h.AsX(), h.AsX())
 	g.VSUBSD(best.AsX(), h.AsX(), h.AsX())
 	hh := g.broadcast(h)
-	mask := g.split(left)
+	sets := []operand.Op{left[0]}
+	if g.long() {
+		sets = append(sets, left[1])
+	}
+	mask := g.split(sets...)
 	for k := range min(2, g.registers) {
 		g.VMOVAPD(g.inf, least[k])
 	}
 	updated := g.join(func(k int) reg.OpmaskVirtual {
 		x, open, nearer := g.costsOf(row2, k), mask(k), g.K()
-		g.VSUBPD(g.v[k], x, x)
+		g.VSUBPD(g.price(k), x, x)
 		g.VSUBPD(hh, x, x)
 		g.VCMPPD(operand.Imm(lesser), g.d[k], x, open, nearer)
 		g.VMOVAPD(x, nearer, g.d[k])
 		g.VMINPD(g.d[k], least[k&1], open, least[k&1])
 		return nearer
 	})
-	g.MOVQ(updated, g.item8(smallUpdated, steps))
+	g.store(updated, g.setOf(smallUpdated, steps))
 	g.MOVL(i.As32(), g.item4(smallTree, steps))
 	g.INCQ(steps)
 	g.goTo(g.JMP, search)
 
 	g.Label(end)
-	g.BTRQ(j, g.open)
+	g.take(j)
 	trace := g.label("trace")
-	g.NOTQ(left)
-	g.ANDQ(g.at(smallAll), left)
+	for w, x := range left {
+		g.NOTQ(x)
+		g.ANDQ(g.at(smallAll+8*w), x)
+	}
+	if g.long() {
+		x := g.GP64()
+		g.MOVQ(left[0], x)
+		g.ORQ(left[1], x)
+	}
 	g.goTo(g.JEQ, trace)
-	mask = g.split(left)
+	mask = g.split(sets...)
 	g.each(func(k int) {
-		x := g.ZMM()
+		x, v := g.ZMM(), g.read(g.price(k))
 		g.VSUBPD(g.d[k], wanted, x)
-		g.VSUBPD(x, g.v[k], mask(k), g.v[k])
-		g.VMOVUPD(g.v[k], g.at(smallPrice+64*k))
+		g.VSUBPD(x, v, mask(k), v)
+		g.VMOVUPD(v, g.at(smallPrice+64*k))
 	})
 	g.Label(trace)
 	back, column, before := g.label("back"), g.param("column"), g.GP64()
 	g.Label(back)
 	g.DECQ(steps)
 	set := g.GP64()
-	g.MOVQ(g.item8(smallUpdated, steps), set)
-	g.BTQ(j, set)
+	if g.long() {
+		g.MOVQ(j, set)
+		g.SHRQ(operand.Imm(6), set)
+		g.LEAQ(operand.Mem{Base: set, Index: steps, Scale: 2}, set)
+		g.MOVQ(g.item8(smallUpdated, set), set)
+	} else {
+		g.MOVQ(g.item8(smallUpdated, steps), set)
+	}
+	g.BTQ(j, set) // j modulo 64
 	g.goTo(g.JCC, back)
 	g.MOVLQSX(g.item4(smallTree, steps), i)
 	g.MOVLQSX(four(column, i), before)
@@ -552,12 +827,15 @@ func (g *small) check() {
 	if float { // the finest units for prices and matched costs
 		magnitudes := g.spread(1<<63 - 1)
 		most := g.ZMM()
-		g.VANDPD(magnitudes, g.v[0], most)
-		for _, v := range g.v[1:] {
-			x := g.ZMM()
-			g.VANDPD(magnitudes, v, x)
-			g.VMAXPD(x, most, most)
-		}
+		g.each(func(k int) {
+			x := most
+			if k > 0 {
+				x = g.ZMM()
+			}
+			if g.VANDPD(g.price(k), magnitudes, x); k > 0 {
+				g.VMAXPD(x, most, most)
+			}
+		})
 		most = g.fold(most, g.VMAXPD)
 		i, row, stride, j := g.zeroed(), g.param("costs"), g.param("stride"), g.GP64()
 		turn, exact := g.label("rows"), g.label("zero")
@@ -585,13 +863,17 @@ func (g *small) check() {
 		g.Label(exact)
 	}
 	r := rounding{scale: g.broadcastInt(scale), far: g.spread(far), least: g.spread(far | minus)}
-	duals := g.v
 	g.each(func(k int) {
-		g.units(r, duals[k], nil)
-		g.VMOVDQU64(duals[k], g.at(smallDual+64*k))
+		x := g.read(g.price(k))
+		g.units(r, x, nil)
+		g.VMOVDQU64(x, g.at(smallDual+64*k))
 	})
 	square, cols, zero := g.label("square"), g.param("cols"), g.zero()
 	ends := g.zeroed() // bits of the columns that may as well be free
+	if g.long() {
+		g.MOVQ(ends, g.at(smallEnds))
+		g.MOVQ(ends, g.at(smallEnds+8))
+	}
 	g.CMPQ(rows, cols)
 	g.goTo(g.JEQ, square)
 	integers := func(how uint64, a reg.VecVirtual, b operand.Op) reg.OpmaskVirtual {
@@ -600,19 +882,33 @@ func (g *small) check() {
 		return k
 	}
 	const above, other, atMost, atLeast = 6, 4, 2, 5
-	high := g.join(func(k int) reg.OpmaskVirtual { return integers(above, duals[k], zero) })
-	g.TESTQ(high, high)
-	g.goTo(g.JNE, g.bad)
-	priced := g.join(func(k int) reg.OpmaskVirtual { return integers(other, duals[k], zero) })
-	g.TESTQ(g.open, priced)
-	g.goTo(g.JNE, g.bad)
+	for _, x := range g.join(func(k int) reg.OpmaskVirtual { return integers(above, g.read(g.dual(k)), zero) }) {
+		g.TESTQ(x, x)
+		g.goTo(g.JNE, g.bad)
+	}
+	for w, x := range g.join(func(k int) reg.OpmaskVirtual { return integers(other, g.read(g.dual(k)), zero) }) {
+		if g.long() {
+			g.TESTQ(x, g.at(smallOpen+8*w))
+		} else {
+			g.TESTQ(g.open, x)
+		}
+		g.goTo(g.JNE, g.bad)
+	}
 	t := g.GP64()
 	g.MOVQ(operand.I32(-nearbyUnits), t)
 	bar := g.broadcastInt(t)
-	g.MOVQ(g.join(func(k int) reg.OpmaskVirtual { return integers(atLeast, duals[k], bar) }), ends)
-	g.ANDQ(g.at(smallAll), ends)
+	found := g.join(func(k int) reg.OpmaskVirtual { return integers(atLeast, g.read(g.dual(k)), bar) })
+	if g.long() {
+		g.and(g.at(smallAll), found)
+		g.store(found, g.at(smallEnds))
+	} else {
+		g.MOVQ(found[0], ends)
+		g.ANDQ(g.at(smallAll), ends)
+	}
 	g.Label(square)
-	g.MOVQ(ends, g.at(smallLeft))
+	if !g.long() {
+		g.MOVQ(ends, g.at(smallEnds))
+	}
 
 	lost, large := g.zero(), g.spread(1<<61)
 	i, sum, row := g.zeroed(), g.zeroed(), g.param("costs")
@@ -625,9 +921,9 @@ func (g *small) check() {
 			x = g.costsOf(row, k)
 			g.units(r, x, lost)
 		} else {
-			x = g.loadInts(operand.Mem{Base: row, Disp: k * 8 * g.size}, large, k == g.registers-1)
+			x = g.loadInts(operand.Mem{Base: row, Disp: k * 8 * g.size}, large, g.ends(k))
 		}
-		g.VPSUBQ(duals[k], x, g.d[k])
+		g.VPSUBQ(g.dual(k), x, g.d[k])
 		if k == 0 {
 			least = g.copied(g.d[k])
 		} else {
@@ -654,8 +950,12 @@ func (g *small) check() {
 		g.ADDQ(operand.I32(nearbyUnits), low)
 		bar := g.broadcastInt(low)
 		near := g.join(func(k int) reg.OpmaskVirtual { return integers(atMost, g.d[k], bar) })
-		g.BTRQ(j, near)
-		g.MOVQ(near, g.item8(smallNear, i))
+		if g.long() {
+			g.without(j, near)
+		} else {
+			g.BTRQ(j, near[0])
+		}
+		g.store(near, g.setOf(smallNear, i))
 	}
 	stride := g.param("stride")
 	g.ADDQ(stride, row)
@@ -673,7 +973,11 @@ func (g *small) check() {
 		g.ADDQ(rows, sum)
 		g.CMPQ(sum, operand.I32(nearbyUnits-1))
 		g.goTo(g.JHI, g.bad)
-		g.alone(best)
+		if g.long() {
+			g.aloneOfTwo(best)
+		} else {
+			g.alone(best)
+		}
 	}
 	g.Label(best)
 	g.result(0)
@@ -710,7 +1014,7 @@ func (g *small) alone(best string) {
 	g.goTo(g.JNE, turn)
 	g.TESTQ(g.open, alive)
 	g.goTo(g.JEQ, owned)
-	g.TESTQ(alive, g.at(smallLeft))
+	g.TESTQ(alive, g.at(smallEnds))
 	g.goTo(g.JNE, owned)
 	g.MOVQ(g.open, leads)
 	g.NOTQ(leads)
@@ -719,6 +1023,62 @@ func (g *small) alone(best string) {
 	g.TESTQ(alive, alive)
 	g.goTo(g.JEQ, best)
 	g.CMPQ(alive, before)
+	g.goTo(g.JNE, round)
+	g.goTo(g.JMP, g.bad)
+}
+
+// aloneOfTwo is alone for sets of two words.
+func (g *small) aloneOfTwo(best string) {
+	alive, leads, changed := []reg.GPVirtual{g.GP64(), g.GP64()}, []reg.GPVirtual{g.GP64(), g.GP64()}, g.GP64()
+	for w, x := range alive {
+		g.MOVQ(g.at(smallAll+8*w), x)
+	}
+	round := g.label("round")
+	g.Label(round)
+	g.XORL(changed.As32(), changed.As32())
+	i, column := g.param("rows"), g.param("column")
+	turn, next, owned := g.label("turn"), g.label("next"), g.label("owned")
+	any := func() { // sets the flag of zero where leads are not alive
+		g.ANDQ(alive[0], leads[0])
+		g.ANDQ(alive[1], leads[1])
+		g.ORQ(leads[1], leads[0])
+	}
+	g.Label(turn)
+	set := g.setOf(smallNear-16, i)
+	g.MOVQ(set, leads[0])
+	g.MOVQ(second(set), leads[1])
+	any()
+	g.goTo(g.JNE, next)
+	j := g.GP64()
+	g.MOVLQSX(operand.Mem{Base: column, Index: i, Scale: 4, Disp: -4}, j)
+	for w, b := range g.bitsOf(j) {
+		g.TESTQ(b, alive[w])
+		gone := g.GP64()
+		g.MOVQ(operand.U32(0), gone)
+		g.CMOVQNE(b, gone)
+		g.ORQ(gone, changed)
+		g.ANDNQ(alive[w], b, alive[w])
+	}
+	g.Label(next)
+	g.DECQ(i)
+	g.goTo(g.JNE, turn)
+	for k, offset := range []int{smallOpen, smallEnds} { // free columns are alive, and may take the place of none that is
+		for w := range leads {
+			g.MOVQ(g.at(offset+8*w), leads[w])
+		}
+		any()
+		g.goTo([]func(operand.Op){g.JEQ, g.JNE}[k], owned)
+	}
+	for w, x := range alive {
+		g.MOVQ(g.at(smallOpen+8*w), leads[w])
+		g.ANDNQ(x, leads[w], x)
+	}
+	g.INCQ(changed)
+	g.Label(owned)
+	g.MOVQ(alive[0], leads[0])
+	g.ORQ(alive[1], leads[0])
+	g.goTo(g.JEQ, best)
+	g.TESTQ(changed, changed)
 	g.goTo(g.JNE, round)
 	g.goTo(g.JMP, g.bad)
 }

@@ -73,10 +73,13 @@ func Match[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize boo
 	return value, ok
 }
 
+// mostOfWide is the most columns of a wide matrix of which the kernel for few columns is faster: the others end where each row's nearest column is its own.
+const mostOfWide = 64
+
 // findSmall is solve for few rows and columns; false also where its kernel does not prove the answer.
 func findSmall[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, column []int32) bool {
 	m, n, ok := min(rows, cols), max(rows, cols), false
-	if n > lapjv.SmallColumns || !lapjv.HasSmall || m == 0 {
+	if n > lapjv.SmallColumns || n > mostOfWide && m < n || !lapjv.HasSmall || m == 0 {
 		return false
 	}
 	found := column

@@ -105,7 +105,7 @@ func testSmall[T float32 | float64](t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		proven := 0
 		for round := range 600 {
-			rows, cols := 1+r.IntN(64), 1+r.IntN(64)
+			rows, cols := 1+r.IntN(lapjv.SmallColumns), 1+r.IntN(lapjv.SmallColumns)
 			if round%2 == 0 || kind == "forbidden" {
 				cols = rows
 			}

@@ -42,7 +42,27 @@ func smallFloat64Of56AVX512(s *byte, costs *float64, stride int, rows int, cols 
 //go:noescape
 func smallFloat64Of64AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
 
-// smallFloat64AVX512 finds the best matching of a matrix of 1 to 64 columns, and no more rows, and writes the columns of the rows. It
+// smallFloat64Of80AVX512 does the work of smallFloat64AVX512 for 65 to 80 columns.
+//
+//go:noescape
+func smallFloat64Of80AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
+
+// smallFloat64Of96AVX512 does the work of smallFloat64AVX512 for 81 to 96 columns.
+//
+//go:noescape
+func smallFloat64Of96AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
+
+// smallFloat64Of112AVX512 does the work of smallFloat64AVX512 for 97 to 112 columns.
+//
+//go:noescape
+func smallFloat64Of112AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
+
+// smallFloat64Of128AVX512 does the work of smallFloat64AVX512 for 113 to 128 columns.
+//
+//go:noescape
+func smallFloat64Of128AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
+
+// smallFloat64AVX512 finds the best matching of a matrix of 1 to 128 columns, and no more rows, and writes the columns of the rows. It
 // returns 0 where its check, in integers, has shown that no other is better, else 1. s is a Small, stride in bytes.
 //
 //go:noescape
@@ -88,7 +108,27 @@ func smallFloat32Of56AVX512(s *byte, costs *float32, stride int, rows int, cols 
 //go:noescape
 func smallFloat32Of64AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
 
-// smallFloat32AVX512 finds the best matching of a matrix of 1 to 64 columns, and no more rows, and writes the columns of the rows. It
+// smallFloat32Of80AVX512 does the work of smallFloat32AVX512 for 65 to 80 columns.
+//
+//go:noescape
+func smallFloat32Of80AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
+
+// smallFloat32Of96AVX512 does the work of smallFloat32AVX512 for 81 to 96 columns.
+//
+//go:noescape
+func smallFloat32Of96AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
+
+// smallFloat32Of112AVX512 does the work of smallFloat32AVX512 for 97 to 112 columns.
+//
+//go:noescape
+func smallFloat32Of112AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
+
+// smallFloat32Of128AVX512 does the work of smallFloat32AVX512 for 113 to 128 columns.
+//
+//go:noescape
+func smallFloat32Of128AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
+
+// smallFloat32AVX512 finds the best matching of a matrix of 1 to 128 columns, and no more rows, and writes the columns of the rows. It
 // returns 0 where its check, in integers, has shown that no other is better, else 1. s is a Small, stride in bytes.
 //
 //go:noescape
@@ -134,7 +174,27 @@ func smallInt32Of56AVX512(s *byte, costs *int32, stride int, rows int, cols int,
 //go:noescape
 func smallInt32Of64AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
 
-// smallInt32AVX512 finds the best matching of a matrix of 1 to 64 columns, and no more rows, and writes the columns of the rows. It
+// smallInt32Of80AVX512 does the work of smallInt32AVX512 for 65 to 80 columns.
+//
+//go:noescape
+func smallInt32Of80AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
+
+// smallInt32Of96AVX512 does the work of smallInt32AVX512 for 81 to 96 columns.
+//
+//go:noescape
+func smallInt32Of96AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
+
+// smallInt32Of112AVX512 does the work of smallInt32AVX512 for 97 to 112 columns.
+//
+//go:noescape
+func smallInt32Of112AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
+
+// smallInt32Of128AVX512 does the work of smallInt32AVX512 for 113 to 128 columns.
+//
+//go:noescape
+func smallInt32Of128AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
+
+// smallInt32AVX512 finds the best matching of a matrix of 1 to 128 columns, and no more rows, and writes the columns of the rows. It
 // returns 0 where its check, in integers, has shown that no other is better, else 1. s is a Small, stride in bytes.
 //
 //go:noescape

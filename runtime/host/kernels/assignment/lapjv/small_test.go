@@ -11,9 +11,9 @@ import (
 func TestListsOfSmall(t *testing.T) {
 	var s Small
 	for name, at := range map[string][2]uintptr{
-		"price": {unsafe.Offsetof(s.price), 64}, "dual": {unsafe.Offsetof(s.dual), 576}, "near": {unsafe.Offsetof(s.near), 1088},
-		"updated": {unsafe.Offsetof(s.updated), 1600}, "owner": {unsafe.Offsetof(s.owner), 2128}, "free": {unsafe.Offsetof(s.free), 2384},
-		"tree": {unsafe.Offsetof(s.tree), 2656}, "when": {unsafe.Offsetof(s.when), 2928},
+		"open": {unsafe.Offsetof(s.open), 16}, "ends": {unsafe.Offsetof(s.ends), 32}, "left": {unsafe.Offsetof(s.left), 48},
+		"price": {unsafe.Offsetof(s.price), 128}, "dual": {unsafe.Offsetof(s.dual), 1152}, "sets": {unsafe.Offsetof(s.sets), 2176},
+		"owner": {unsafe.Offsetof(s.owner), 4256}, "free": {unsafe.Offsetof(s.free), 4768}, "tree": {unsafe.Offsetof(s.tree), 5296}, "when": {unsafe.Offsetof(s.when), 5824},
 	} {
 		if at[0] != at[1] {
 			t.Errorf("%s: found at %d, the assembly has it at %d", name, at[0], at[1])
@@ -36,7 +36,7 @@ func testSmall[T Cost](t *testing.T) {
 	var s Small
 	proven, rounds := 0, 4000
 	for round := range rounds {
-		cols := 1 + r.IntN(64)
+		cols := 1 + r.IntN(SmallColumns)
 		if round%2 == 0 {
 			cols = 1 + r.IntN(10)
 		}

@@ -9,6 +9,11 @@ import (
 // the other enters, in the row of its largest entry. A column that depends on those
 // before it is left out, and its row's slack stays.
 func (s *Solver) refactor() {
+	s.stale = false
+	if s.lu != nil {
+		s.factorise()
+		return
+	}
 	enter := make([]int32, 0, s.m)
 	for _, j := range s.head {
 		if int(j) < s.n {
@@ -58,14 +63,7 @@ func (s *Solver) refactor() {
 // reduceCosts computes the reduced costs from the inverse.
 func (s *Solver) reduceCosts() {
 	price := s.shift
-	clear(price)
-	for r, j := range s.head {
-		if c := s.cost[j]; c != 0 {
-			for i, v := range s.inverse[r*s.m : (r+1)*s.m] {
-				price[i] += c * v
-			}
-		}
-	}
+	s.pricesOf(func(j int32) float64 { return s.cost[j] }, price)
 	for i := range s.m {
 		s.d[s.n+i] = s.cost[s.n+i] - price[i]
 		if s.place[s.n+i] >= 0 {
@@ -81,5 +79,24 @@ func (s *Solver) reduceCosts() {
 			d = 0
 		}
 		s.d[j] = d
+	}
+}
+
+// pricesOf computes the prices of rows at which the columns of the basis cost what cost says.
+func (s *Solver) pricesOf(cost func(j int32) float64, price []float64) {
+	if s.lu != nil {
+		for r, j := range s.head {
+			s.lu.byPlace[r] = cost(j)
+		}
+		s.lu.solveRow(s.lu.byPlace, price)
+		return
+	}
+	clear(price)
+	for r, j := range s.head {
+		if c := cost(j); c != 0 {
+			for i, v := range s.inverse[r*s.m : (r+1)*s.m] {
+				price[i] += c * v
+			}
+		}
 	}
 }

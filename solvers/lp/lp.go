@@ -4,9 +4,9 @@
 //
 // Columns are boxed, so every basis with row prices of at least 0 can be made dual
 // feasible by moving columns between their bounds: after any change of bounds the
-// solver goes on from the basis that it has. The inverse of the basis is kept
-// explicitly (rows of slacks stay unit rows, so most of it is zero), which makes the
-// weights of dual steepest edge exact by-products of the pivots, and the ratio test
+// solver goes on from the basis that it has. Of few rows, or full ones, the inverse of the basis is kept
+// (rows of slacks stay unit rows), which makes the weights of dual steepest edge exact by-products of the pivots; of others
+// sparse factors and the pivots since then (lu.go). The ratio test
 // takes long steps. Where equal prices make it stall, costs are perturbed (perturb.go).
 //
 // The solver works in float64, so that its row prices and its objective are approximate. A caller that
@@ -14,10 +14,8 @@
 package lp
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"coalesce/runtime/host/kernels/linear"
 )
@@ -35,6 +33,7 @@ type Matrix struct {
 	Columns [][]int32 // rows of each column, ascending
 	Rows    int
 	Most    []float64 // the most that the columns of each row may add up to; nil: 1
+	Equal   []bool    // rows whose columns add up to that; nil: none has to
 }
 
 // A Solver is a basis of a matrix under bounds. Columns are 0..n-1; n+i is the slack
@@ -45,10 +44,12 @@ type Solver struct {
 	given   []float64 // costs: -price; slacks cost 0
 	cost    []float64 // given, or perturbed
 	low, up []float64
-	head    []int32 // column of each place in the basis
-	place   []int32 // place of each column, -1 outside the basis
-	upper   []bool  // a column outside the basis is at its upper bound
-	inverse []float64
+	head    []int32   // column of each place in the basis
+	place   []int32   // place of each column, -1 outside the basis
+	upper   []bool    // a column outside the basis is at its upper bound
+	inverse []float64 // of the basis, row by row; nil if lu is not
+	lu      *lu       // factors of the basis; nil: the inverse is kept
+	stale   bool      // the factors are of an older matrix
 	x       []float64 // of the basis
 	d       []float64 // reduced costs: of slack i the price of row i
 	weight  []float64 // squared lengths of the inverse's rows
@@ -57,11 +58,16 @@ type Solver struct {
 	most    float64   // sum of what the rows allow
 	Pivots  int
 	Lasting int // pivots between two inversions from scratch
+	fewRows int
 	// Perturbations is how often equal costs made steps of 0 and were perturbed.
 	Perturbations int
 
+	ray       []float64
+	unbounded bool // prices without end along ray
+
 	scratch
 	free    []int32 // columns whose bounds differ
+	lines   lines   // the matrix by rows, where the inverse is not kept
 	changed bool    // bounds have changed since x was computed
 }
 
@@ -70,7 +76,10 @@ type scratch struct {
 	row, column, shift []float64
 	spare              []float64 // where the inverse is copied to as rows are added and removed
 	touched            []int32
+	blocked            bool // no column can enter
 	ratios             []ratio
+	ends               []int32   // of the parts of ratios that quicksort has made
+	unit, edge         []float64 // where factors are kept: the row of the inverse that belongs to the tableau's row, and what the basis makes of that
 }
 
 type ratio struct {
@@ -80,10 +89,13 @@ type ratio struct {
 }
 
 // New is the basis of all slacks.
-func New(a *Matrix, prices []float64) *Solver {
+func New(a *Matrix, prices []float64) *Solver { return newSolver(a, prices, fewRows) }
+
+// newSolver is New with factors from so many rows on; 0: at all times.
+func newSolver(a *Matrix, prices []float64, fewRows int) *Solver {
 	n, m := len(a.Columns), a.Rows
-	s := &Solver{Matrix: a, n: n, m: m, Lasting: refactor, given: make([]float64, n+m), cost: make([]float64, n+m), low: make([]float64, n+m), up: make([]float64, n+m),
-		head: make([]int32, m), place: make([]int32, n+m), upper: make([]bool, n+m), inverse: make([]float64, m*m),
+	s := &Solver{Matrix: a, n: n, m: m, fewRows: fewRows, Lasting: refactor, given: make([]float64, n+m), cost: make([]float64, n+m), low: make([]float64, n+m), up: make([]float64, n+m),
+		head: make([]int32, m), place: make([]int32, n+m), upper: make([]bool, n+m),
 		x: make([]float64, m), d: make([]float64, n+m), weight: make([]float64, m),
 		scratch: scratch{row: make([]float64, n+m), column: make([]float64, m), shift: make([]float64, m)}}
 	for j := range n {
@@ -91,12 +103,18 @@ func New(a *Matrix, prices []float64) *Solver {
 	}
 	copy(s.cost, s.given)
 	for i := range m {
-		s.up[n+i] = inf
+		if s.up[n+i] = inf; a.Equal != nil && a.Equal[i] {
+			s.up[n+i] = 0
+		}
 		s.head[i], s.place[n+i] = int32(n+i), int32(i)
 		if s.most++; a.Most != nil {
 			s.most += a.Most[i] - 1
 		}
 	}
+	for i := range s.weight {
+		s.weight[i] = 1
+	}
+	s.chooseFactors()
 	s.refactor()
 	return s
 }
@@ -119,8 +137,36 @@ func (s *Solver) Value(j int) float64 {
 	return s.low[j]
 }
 
-// Price is the dual price of a row, at least 0.
-func (s *Solver) Price(i int) float64 { return max(0, s.d[s.n+i]-s.cost[s.n+i]) }
+// Price is the dual price of a row, at least 0 where its columns may add up to less than they do.
+func (s *Solver) Price(i int) float64 {
+	price := s.d[s.n+i] - s.cost[s.n+i]
+	if s.up[s.n+i] > 0 {
+		price = max(0, price)
+	}
+	return price
+}
+
+// Ray is a direction in which prices of rows prove, far enough, that no solution has a value above any number; nil where the
+// last solve did not end with one.
+func (s *Solver) Ray() []float64 {
+	if !s.unbounded {
+		return nil
+	}
+	return s.ray
+}
+
+// setRay makes the ray that of the basis's place r, whose column no other can replace.
+func (s *Solver) setRay(r int, sign float64) {
+	s.unbounded = true
+	line := s.unit
+	if s.lu == nil {
+		line = s.inverse[r*s.m : (r+1)*s.m]
+	}
+	s.ray = s.ray[:0]
+	for _, v := range line {
+		s.ray = append(s.ray, -sign*v)
+	}
+}
 
 // SlackIsBasic reports whether the slack of a row is in the basis: the row binds nothing.
 func (s *Solver) SlackIsBasic(i int) bool { return s.place[s.n+i] >= 0 }
@@ -146,6 +192,18 @@ func (s *Solver) Objective() float64 {
 
 // enterColumn computes the tableau's column of a column outside the basis.
 func (s *Solver) enterColumn(j int) {
+	if s.lu != nil {
+		load := s.lu.byRow
+		if j >= s.n {
+			load[j-s.n] = 1
+		} else {
+			for _, i := range s.Columns[j] {
+				load[i] = 1
+			}
+		}
+		s.lu.solve(load, s.column)
+		return
+	}
 	clear(s.column)
 	add := func(i int) {
 		for r, k := 0, i; r < s.m; r, k = r+1, k+s.m {
@@ -230,6 +288,9 @@ func (s *Solver) restart() {
 			s.upper[j] = s.d[j] < 0
 		}
 	}
+	if s.lu != nil {
+		s.lines.update(s)
+	}
 	s.loadBasis()
 }
 
@@ -250,6 +311,11 @@ func (s *Solver) loadBasis() {
 			}
 		}
 	}
+	s.changed = false
+	if s.lu != nil {
+		s.lu.solve(load, s.x)
+		return
+	}
 	for r := range s.m {
 		v := 0.0
 		for i, e := range s.inverse[r*s.m : (r+1)*s.m] {
@@ -257,14 +323,13 @@ func (s *Solver) loadBasis() {
 		}
 		s.x[r] = v
 	}
-	s.changed = false
 }
 
 // Solve pivots until the basis is optimal, which it reports, or until the objective is
 // at most cutoff, limit pivots are made (0: any number) or ctx ends. The prices are of
 // use in any case.
 func (s *Solver) Solve(ctx context.Context, cutoff float64, limit int) bool {
-	if s.age > s.Lasting/2 && limit == 0 {
+	if s.stale || s.age > s.lasting()/2 && limit == 0 {
 		s.refactor()
 	}
 	if s.changed {
@@ -275,8 +340,9 @@ func (s *Solver) Solve(ctx context.Context, cutoff float64, limit int) bool {
 		most = limit
 	}
 	fresh, stalled := s.age == 0, 0
+	s.unbounded = false
 	for count := 1; count <= most; count++ {
-		if s.age > s.Lasting {
+		if s.worn(limit) {
 			s.refactor()
 			s.restart()
 			fresh = true
@@ -291,6 +357,9 @@ func (s *Solver) Solve(ctx context.Context, cutoff float64, limit int) bool {
 		leaving := s.head[r]
 		if !s.pivot(r, sign) {
 			if fresh {
+				if s.blocked {
+					s.setRay(r, sign)
+				}
 				return false // rounding prevents further pivots; the prices are valid proposals
 			}
 			s.refactor()
@@ -341,7 +410,7 @@ func (s *Solver) pivot(r int, sign float64) bool {
 		slope = bound - s.x[r]
 	}
 	q, flips := s.long(slope)
-	if q < 0 {
+	if s.blocked = q < 0; s.blocked {
 		return false
 	}
 	s.enterColumn(q)
@@ -362,6 +431,14 @@ func (s *Solver) pivot(r int, sign float64) bool {
 			for _, i := range s.Columns[j] {
 				s.shift[i] += move
 			}
+		}
+		if s.lu != nil {
+			s.lu.solve(s.shift, s.edge)
+			for k, v := range s.edge {
+				s.x[k] -= v
+			}
+			s.exchange(r, q, bound, sign > 0)
+			return true
 		}
 		s.touched = s.touched[:0]
 		for i, v := range s.shift {
@@ -385,8 +462,22 @@ func (s *Solver) pivot(r int, sign float64) bool {
 // tableauRow computes the tableau's row r, and lists the ratios of the columns outside the basis that
 // can enter where the leaving column falls (sign 1) or rises (-1).
 func (s *Solver) tableauRow(r int, sign float64) {
-	inverse := s.inverse[r*s.m : (r+1)*s.m]
 	s.ratios = s.ratios[:0]
+	if s.lu != nil {
+		s.sparseRow(r)
+		for _, j := range s.touched {
+			if a := sign * s.row[j]; s.low[j] < s.up[j] {
+				switch {
+				case !s.upper[j] && a > small:
+					s.ratios = append(s.ratios, ratio{j, max(0, s.d[j]) / a, a})
+				case s.upper[j] && a < -small:
+					s.ratios = append(s.ratios, ratio{j, min(0, s.d[j]) / a, a})
+				}
+			}
+		}
+		return
+	}
+	inverse := s.inverse[r*s.m : (r+1)*s.m]
 	consider := func(j int, entry float64) {
 		s.row[j] = entry
 		if a := sign * entry; s.low[j] < s.up[j] {
@@ -421,14 +512,20 @@ func (s *Solver) tableauRow(r int, sign float64) {
 func (s *Solver) exchange(r, q int, bound float64, upper bool) {
 	leaving := s.head[r]
 	step := s.d[q] / s.row[q]
-	for _, j := range s.free {
-		if s.place[j] < 0 {
+	if s.lu != nil {
+		for _, j := range s.touched {
 			s.d[j] -= step * s.row[j]
 		}
-	}
-	for i, j := range s.place[s.n:] {
-		if j < 0 {
-			s.d[s.n+i] -= step * s.row[s.n+i]
+	} else {
+		for _, j := range s.free {
+			if s.place[j] < 0 {
+				s.d[j] -= step * s.row[j]
+			}
+		}
+		for i, j := range s.place[s.n:] {
+			if j < 0 {
+				s.d[s.n+i] -= step * s.row[s.n+i]
+			}
 		}
 	}
 	s.d[q], s.d[leaving] = 0, -step
@@ -438,7 +535,11 @@ func (s *Solver) exchange(r, q int, bound float64, upper bool) {
 		s.x[k] -= move * v
 	}
 	s.x[r] = at
-	s.updateInverse(r)
+	if s.lu != nil {
+		s.updateFactors(r)
+	} else {
+		s.updateInverse(r)
+	}
 	s.head[r], s.place[q] = int32(q), int32(r)
 	s.place[leaving], s.upper[leaving] = -1, upper
 	s.age++
@@ -452,21 +553,35 @@ func (s *Solver) long(slope float64) (int, []ratio) {
 		return -1, nil
 	}
 	list := s.ratios
-	// As a rule few breakpoints are passed: they are selected one by one, and sorted only if many are.
+	// As a rule few breakpoints are passed: they are selected one by one, and after some by quicksort as far as it is needed
+	// (Paredes and Navarro, ALENEX 2006).
+	ends := append(s.ends[:0], int32(len(list)))
 	order := func(at int) {
-		if at == 12 {
-			slices.SortFunc(list[at:], func(a, b ratio) int { return cmp.Compare(a.step, b.step) })
-		}
-		if at >= 12 {
+		if at < 12 {
+			least := at
+			for k := at + 1; k < len(list); k++ {
+				if list[k].step < list[least].step {
+					least = k
+				}
+			}
+			list[at], list[least] = list[least], list[at]
 			return
 		}
-		least := at
-		for k := at + 1; k < len(list); k++ {
-			if list[k].step < list[least].step {
-				least = k
+		for int(ends[len(ends)-1]) > at {
+			to := int(ends[len(ends)-1])
+			middle := at + (to-at)/2
+			list[at], list[middle] = list[middle], list[at]
+			by, k := list[at], at
+			for q := at + 1; q < to; q++ {
+				if list[q].step < by.step || list[q].step == by.step && list[q].column < by.column {
+					k++
+					list[k], list[q] = list[q], list[k]
+				}
 			}
+			list[at], list[k] = list[k], list[at]
+			ends = append(ends, int32(k))
 		}
-		list[at], list[least] = list[least], list[at]
+		ends = ends[:len(ends)-1]
 	}
 	order(0)
 	at := 0
@@ -479,6 +594,7 @@ func (s *Solver) long(slope float64) (int, []ratio) {
 		at++
 		order(at)
 	}
+	s.ends = ends
 	// Of those at nearly the same step the largest entry is the safest.
 	best := at
 	for k := at - 1; k >= 0 && list[at].step-list[k].step <= 1e-9; k-- {

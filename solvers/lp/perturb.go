@@ -38,7 +38,9 @@ func (s *Solver) perturb() {
 		move(int(j))
 	}
 	for i := range s.m {
-		move(s.n + i)
+		if s.up[s.n+i] > 0 {
+			move(s.n + i)
+		}
 	}
 }
 
@@ -57,7 +59,7 @@ func (s *Solver) polish(ctx context.Context) bool {
 		if s.Pivots%8 == 0 && ctx.Err() != nil {
 			return false
 		}
-		if s.age > s.Lasting {
+		if s.worn(0) {
 			s.refactor()
 			s.loadBasis()
 		}
@@ -69,7 +71,7 @@ func (s *Solver) polish(ctx context.Context) bool {
 func (s *Solver) enter() int {
 	at, most := -1, feasible
 	consider := func(j int) {
-		if s.place[j] >= 0 {
+		if s.place[j] >= 0 || s.low[j] == s.up[j] {
 			return
 		}
 		d := s.d[j]

@@ -3,11 +3,13 @@ package lp
 // AddRows adds rows, the columns of each ascending, and what they allow. Their slacks are in the basis, which stays dual feasible.
 func (s *Solver) AddRows(rows [][]int32, most []float64) {
 	before, m := s.m, s.m+len(rows)
-	s.resize(m)
-	for r := range before {
-		copy(s.spare[r*m:], s.inverse[r*before:(r+1)*before])
+	if s.lu == nil {
+		s.resize(m)
+		for r := range before {
+			copy(s.spare[r*m:], s.inverse[r*before:(r+1)*before])
+		}
+		s.inverse, s.spare = s.spare, s.inverse
 	}
-	s.inverse, s.spare = s.spare, s.inverse
 	if s.Most == nil {
 		for range before {
 			s.Most = append(s.Most, 1)
@@ -15,19 +17,23 @@ func (s *Solver) AddRows(rows [][]int32, most []float64) {
 	}
 	for k, columns := range rows {
 		i := before + k
-		line := s.inverse[i*m : (i+1)*m]
-		line[i] = 1
-		for _, j := range columns {
-			if p := int(s.place[j]); p >= 0 {
-				for c, v := range s.inverse[p*m : p*m+before] {
-					line[c] -= v
+		length := 0.0
+		if s.lu == nil {
+			line := s.inverse[i*m : (i+1)*m]
+			line[i] = 1
+			for _, j := range columns {
+				if p := int(s.place[j]); p >= 0 {
+					for c, v := range s.inverse[p*m : p*m+before] {
+						line[c] -= v
+					}
 				}
 			}
-			s.Columns[j] = append(s.Columns[j], int32(i))
+			for _, v := range line {
+				length += v * v
+			}
 		}
-		length := 0.0
-		for _, v := range line {
-			length += v * v
+		for _, j := range columns {
+			s.Columns[j] = append(s.Columns[j], int32(i))
 		}
 		s.weight, s.x, s.head = append(s.weight, length), append(s.x, 0), append(s.head, int32(s.n+i))
 		s.given, s.cost, s.d = append(s.given, 0), append(s.cost, 0), append(s.d, 0)
@@ -38,6 +44,10 @@ func (s *Solver) AddRows(rows [][]int32, most []float64) {
 	}
 	s.m, s.Rows, s.changed = m, m, true
 	s.row, s.column, s.shift = make([]float64, s.n+m), make([]float64, m), make([]float64, m)
+	if s.chooseFactors() {
+		s.refactor()
+		s.weigh(before)
+	}
 }
 
 // RemoveRows removes rows whose slacks are in the basis, and returns the rows that stay, by their old numbers. Others stay.
@@ -65,18 +75,24 @@ func (s *Solver) RemoveRows(remove func(i int) bool) (kept []int) {
 			places = append(places, p)
 		}
 	}
-	s.resize(m)
+	if s.lu == nil {
+		s.resize(m)
+	}
 	for r, p := range places {
-		line := s.inverse[int(p)*before : (int(p)+1)*before]
-		for c, i := range kept {
-			s.spare[r*m+c] = line[i]
+		if s.lu == nil {
+			line := s.inverse[int(p)*before : (int(p)+1)*before]
+			for c, i := range kept {
+				s.spare[r*m+c] = line[i]
+			}
 		}
 		s.weight[r], s.x[r] = s.weight[p], s.x[p]
 		if s.head[r] = s.head[p]; int(s.head[r]) >= s.n {
 			s.head[r] = int32(s.n) + number[int(s.head[r])-s.n]
 		}
 	}
-	s.inverse, s.spare = s.spare, s.inverse
+	if s.lu == nil {
+		s.inverse, s.spare = s.spare, s.inverse
+	}
 	for c, i := range kept {
 		to, from := s.n+c, s.n+i
 		s.given[to], s.cost[to], s.d[to] = s.given[from], s.cost[from], s.d[from]
@@ -100,6 +116,7 @@ func (s *Solver) RemoveRows(remove func(i int) bool) (kept []int) {
 	}
 	s.m, s.Rows = m, m
 	s.row, s.column, s.shift = s.row[:size], s.column[:m], s.shift[:m]
+	s.stale = s.chooseFactors()
 	return kept
 }
 
@@ -126,15 +143,15 @@ func (s *Solver) Length() int { return s.m }
 
 // PricesOf are the prices of rows in the basis that is there, if costs were others: of columns in the basis, by their numbers.
 func (s *Solver) PricesOf(cost func(j int) float64) []float64 {
-	price := make([]float64, s.m)
-	for r, j := range s.head {
-		if int(j) < s.n {
-			if c := cost(int(j)); c != 0 {
-				for i, v := range s.inverse[r*s.m : (r+1)*s.m] {
-					price[i] += c * v
-				}
-			}
-		}
+	if s.stale {
+		s.refactor()
 	}
+	price := make([]float64, s.m)
+	s.pricesOf(func(j int32) float64 {
+		if int(j) >= s.n {
+			return 0
+		}
+		return cost(int(j))
+	}, price)
 	return price
 }

@@ -1,12 +1,14 @@
 package lp
 
-// A State is a basis with its inverse, bounds left out.
+// A State is a basis with its inverse, or the number of its factors' updates, bounds left out.
 type State struct {
 	head, place []int32
 	upper       []bool
 	cost        []float64
 	noise       float64
 	inverse     []float64
+	generation  int
+	updates     int
 	x, d        []float64
 	weight      []float64
 	age         int
@@ -14,6 +16,12 @@ type State struct {
 
 // Save copies the basis into a state, whose memory is used again.
 func (s *Solver) Save(t *State) {
+	if s.lu != nil {
+		if s.stale || len(s.lu.etaPlace) > updates/2 { // more updates follow
+			s.refactor()
+		}
+		t.generation, t.updates = s.lu.generation, len(s.lu.etaPlace)
+	}
 	t.head = append(t.head[:0], s.head...)
 	t.place = append(t.place[:0], s.place...)
 	t.upper = append(t.upper[:0], s.upper...)
@@ -37,6 +45,12 @@ func (s *Solver) Load(t *State) {
 	copy(s.d, t.d)
 	copy(s.weight, t.weight)
 	s.age, s.changed = t.age, true
+	if s.lu == nil {
+		return
+	}
+	if s.stale = s.lu.generation != t.generation || len(s.lu.etaPlace) < t.updates; !s.stale {
+		s.lu.dropUpdates(t.updates)
+	}
 }
 
 // WarmStart begins near the basis of another solver: columns lists the old numbers of the columns
@@ -70,11 +84,21 @@ func (s *Solver) WarmStart(old *Solver, kept [][2]int, columns []int32) {
 			put(int32(j))
 		}
 	}
+	if s.lu != nil {
+		for i := range s.m {
+			if s.place[s.n+i] < 0 {
+				put(int32(s.n + i))
+			}
+		}
+		s.enterNegative()
+		s.weigh(0)
+		return
+	}
 	for tries := 0; ; tries++ {
 		s.refactor()
 		good := true
 		for i := range s.m {
-			if k := s.n + i; s.place[k] < 0 && (s.d[k] < -feasible || tries > 3) {
+			if k := s.n + i; s.up[k] > 0 && s.place[k] < 0 && (s.d[k] < -feasible || tries > 3) {
 				s.place[k], good = 0, false
 			}
 		}

@@ -59,7 +59,7 @@ func (t *progress) report(value, bound, nodes int64) {
 // solveByBranch solves the auction by branch and cut. Where it was cut short, the result is the best so far, with a bound.
 func (r *run) solveByBranch(ctx context.Context, o Options, reason string) (_ *Result, err error) {
 	p := r.atomic
-	set := packing.Settings{Log: o.Proof, Ranks: o.Ranks, Start: r.begin, Partition: p.AllSoldAbove != nil}
+	set := packing.Settings{Log: o.Proof, Ranks: o.Ranks, Start: r.begin}
 	searching, stop := context.WithCancel(ctx)
 	defer stop()
 	if r.met {
@@ -70,7 +70,7 @@ func (r *run) solveByBranch(ctx context.Context, o Options, reason string) (_ *R
 	}
 	companion := offload.Attach(&set, o.Settings, r.start)
 	defer func() { err = errors.Join(err, companion.Close()) }()
-	solved, err := packing.Solve(searching, packing.New(p.Auction), set)
+	solved, err := packing.Solve(searching, packing.New(p), set)
 	if err == nil {
 		err = companion.CheckAllowed()
 	}

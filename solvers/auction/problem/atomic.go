@@ -173,6 +173,20 @@ func (a *Auction) sellingPrice() (amount int64, ceiling *big.Int, err error) {
 	return spread.Int64(), ceiling, nil
 }
 
+// Spread is what each good that has to be sold adds to the price of an atomic bid for it, in atomic units, and ceiling the most that
+// atomic bids that win together are worth without that. Both are 0 where goods may stay unsold, or where the ceiling needs more than 63 bits.
+func (p *AtomicBids) Spread() (spread, ceiling int64) {
+	if p.AllSoldAbove == nil {
+		return 0, 0
+	}
+	each := new(big.Int).Mul(big.NewInt(p.GoodPrice), big.NewInt(p.Multiplier))
+	most := new(big.Int).Mul(each, big.NewInt(p.Goods-1))
+	if most.Sub(p.AllSoldAbove, most); !each.IsInt64() || !most.IsInt64() {
+		return 0, 0
+	}
+	return each.Int64(), most.Int64()
+}
+
 // IsReserve reports whether an atomic bid, given by its place, stands for a reserve.
 func (p *AtomicBids) IsReserve(i int) bool {
 	return p.originals != nil && p.originals[i] >= len(p.Original.Bids)

@@ -9,6 +9,7 @@ import (
 // that sums over all rows and columns stay below 2^62.
 type priceScale struct {
 	unit  float64 // price units of 1 in the linear program
+	base  int64   // what each clique of which a bid has to win adds to its price
 	most  int64   // the largest price
 	shift uint
 }
@@ -36,7 +37,7 @@ func (s priceScale) toUnits(price func(row int) float64, rows []row, into []int6
 	into = into[:0]
 	room := int64(1) << 61
 	for i := range rows {
-		y := math.Round(price(i) * s.unit * float64(uint64(1)<<s.shift))
+		y := math.Round(price(i)*s.unit*float64(uint64(1)<<s.shift)) + float64(s.base*int64(rows[i].Cover)<<s.shift)
 		whole := int64(0)
 		if y > 0 {
 			if y < float64(s.most<<s.shift) {

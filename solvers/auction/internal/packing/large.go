@@ -394,10 +394,7 @@ func (t *tree) withoutTree(ctx context.Context, p *Problem, n *node, res *Result
 	if err != nil || res.Proven() {
 		return err
 	}
-	t.rows = make([]row, len(p.Cliques))
-	for i, c := range p.Cliques {
-		t.rows[i].Bids = c
-	}
+	t.rows = p.rows()
 	t.gains, t.work = make([]gain, t.g.n), []int64{-1}
 	w := newWorker(t, 0)
 	w.near = &neighbourhood{rand.New(rand.NewPCG(0, 1)), min(400, t.g.n/8)}

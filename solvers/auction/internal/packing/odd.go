@@ -14,6 +14,9 @@ import (
 type row struct {
 	Bids []int32
 	Odd  [][]int32 // the cliques; nil: the bids are one
+
+	// Cover is how many cliques of which one has to win the row is; 0: none has to.
+	Cover int
 }
 
 // maxWinners is the number of a row's bids that can win.

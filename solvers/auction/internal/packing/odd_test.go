@@ -115,12 +115,13 @@ func rooted(t *testing.T, p *Problem) (*tree, *node) {
 	t.Helper()
 	n := len(p.Prices)
 	tr := &tree{priceScale: newScale(p.Prices, 200), g: newGraph(n, p.Cliques), prices: p.Prices, best: -1, key: make([]float64, n)}
+	tr.setCover(p)
 	top := &node{live: tr.g.empty(), bound: p.shareBound()}
 	for j := range n {
 		top.live.add(j)
 		tr.key[j] = float64(p.Prices[j])
 	}
-	if err := tr.root(context.Background(), p.Cliques, top, &Result{}); err != nil {
+	if err := tr.root(context.Background(), p, top, &Result{}); err != nil {
 		t.Fatal(err)
 	}
 	return tr, top

@@ -35,11 +35,14 @@ const MaxBids = 1 << 15
 type Problem struct {
 	Prices  []int64   // bids of price 0 and less never win
 	Cliques [][]int32 // bids, of which one can win
+	Cover   []bool    // cliques of which one has to win; nil: none has to
+	Spread  int64     // where one has to: what each such clique adds to the prices of its bids, more than the prices without that of any two packings differ by
+	Ceiling int64     // and the most that a packing is worth without that
 }
 
 // New is an auction of atomic bids as set packing: bids that ask for the same good, or the same dummy,
-// exclude one another.
-func New(a *problem.Auction) *Problem {
+// exclude one another. Goods that have to be sold are cliques of which one bid has to win.
+func New(a *problem.AtomicBids) *Problem {
 	p := &Problem{Prices: make([]int64, len(a.Bids))}
 	holders := map[int64][]int32{}
 	var goods []int64
@@ -53,10 +56,9 @@ func New(a *problem.Auction) *Problem {
 		}
 	}
 	slices.Sort(goods)
+	p.Spread, p.Ceiling = a.Spread()
 	for _, g := range goods {
-		if len(holders[g]) > 1 {
-			p.Cliques = append(p.Cliques, holders[g])
-		}
+		p.add(holders[g], p.Spread > 0 && !a.IsDummy(g))
 	}
 	return p
 }
@@ -71,7 +73,6 @@ type Settings struct {
 	Log            bool                            // prove the result for others, who need not search; without Known prices
 	Heuristic      Heuristic                       // runs while the tree of a component is searched, if that takes longer than HeuristicDelay; nil, and with several Ranks: none does
 	Bounds         Bounder                         // of all children of a node that strong branching may choose; nil: it tries some, one by one
-	Partition      bool                            // packings of use have a bid of each of some cliques: dives into the first relaxation look for them
 	HeuristicDelay time.Duration                   // from a component's first packings to the start of the heuristic
 	Ranks          collective.Ranks                // processes that search together, with the same problem and settings, each of which gets the result, and rank 0 the proof; nil: this one
 
@@ -145,7 +146,8 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 		start[int32(j)] = true
 		least += p.Prices[j]
 	}
-	known := &Problem{Prices: p.Prices, Cliques: slices.Clone(p.Cliques)}
+	known := *p
+	known.Cliques = slices.Clone(p.Cliques)
 	for _, c := range set.Known {
 		known.Cliques = append(known.Cliques, c.Bids)
 	}
@@ -319,25 +321,43 @@ func ruledOut(p *Problem, known []Price, live []int32, start map[int32]bool, lea
 	return left
 }
 
+// covers reports whether a bid of the clique has to win.
+func (p *Problem) covers(clique int) bool { return clique < len(p.Cover) && p.Cover[clique] }
+
+// add adds a clique, unless it is of no use.
+func (p *Problem) add(clique []int32, cover bool) {
+	if len(clique) < 2 && !cover {
+		return
+	}
+	slices.Sort(clique)
+	p.Cliques = append(p.Cliques, clique)
+	if cover {
+		p.Cover = append(p.Cover, make([]bool, len(p.Cliques)-len(p.Cover))...)
+		p.Cover[len(p.Cliques)-1] = true
+	}
+}
+
+// empty is a problem of so many bids, without prices and cliques.
+func (p *Problem) empty(bids int) *Problem {
+	return &Problem{Prices: make([]int64, bids), Spread: p.Spread, Ceiling: p.Ceiling}
+}
+
 // restrict is the problem of some of the bids, renumbered by their place in the list.
 func (p *Problem) restrict(bids []int32) *Problem {
-	sub := &Problem{Prices: make([]int64, len(bids))}
+	sub := p.empty(len(bids))
 	number := slices.Repeat([]int32{-1}, len(p.Prices))
 	for k, j := range bids {
 		number[j] = int32(k)
 		sub.Prices[k] = p.Prices[j]
 	}
-	for _, c := range p.Cliques {
+	for i, c := range p.Cliques {
 		var left []int32
 		for _, j := range c {
 			if number[j] >= 0 {
 				left = append(left, number[j])
 			}
 		}
-		if len(left) > 1 {
-			slices.Sort(left)
-			sub.Cliques = append(sub.Cliques, left)
-		}
+		sub.add(left, p.covers(i))
 	}
 	return sub
 }
@@ -347,13 +367,13 @@ func (p *Problem) split(lists [][]int32) []*Problem {
 	problems := make([]*Problem, len(lists))
 	list, place := slices.Repeat([]int32{-1}, len(p.Prices)), make([]int32, len(p.Prices))
 	for k, bids := range lists {
-		problems[k] = &Problem{Prices: make([]int64, len(bids))}
+		problems[k] = p.empty(len(bids))
 		for at, j := range bids {
 			list[j], place[j] = int32(k), int32(at)
 			problems[k].Prices[at] = p.Prices[j]
 		}
 	}
-	for _, c := range p.Cliques {
+	for i, c := range p.Cliques {
 		var left []int32
 		to := int32(-1)
 		for _, j := range c {
@@ -361,9 +381,8 @@ func (p *Problem) split(lists [][]int32) []*Problem {
 				left, to = append(left, place[j]), list[j]
 			}
 		}
-		if len(left) > 1 {
-			slices.Sort(left)
-			problems[to].Cliques = append(problems[to].Cliques, left)
+		if to >= 0 {
+			problems[to].add(left, p.covers(i))
 		}
 	}
 	return problems
@@ -386,6 +405,16 @@ func (s set) xor(t set) {
 	for k, w := range t {
 		s[k] ^= w
 	}
+}
+
+// intersect leaves what t has too, and reports whether that is anything.
+func (s set) intersect(t set) bool {
+	some := uint64(0)
+	for k, w := range t {
+		s[k] &= w
+		some |= s[k]
+	}
+	return some != 0
 }
 
 func (s set) intersects(t set) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"coalesce/solvers/auction/problem"
@@ -18,8 +19,9 @@ type relaxation struct {
 	at      []int32 // column of each bid
 	rows    []row
 	names   []int32 // of the rows in the proof; nil: there is none
-	base    int     // bids taken before it
+	taken   int     // bids taken before it
 	fixed   int64   // their price
+	spread  int64   // what rows of which a bid has to win add to prices, together
 	solver  *lp.Solver
 	worth   []int64 // prices of all bids
 	y       []int64 // prices of the rows, in units of 2^-shift
@@ -28,20 +30,33 @@ type relaxation struct {
 }
 
 func (t *tree) newRelaxation(n *node, bids []int32, rows []row) *relaxation {
-	r := &relaxation{priceScale: t.priceScale, bids: bids, at: make([]int32, t.g.n), rows: rows, base: len(n.taken), fixed: n.fixed,
+	r := &relaxation{priceScale: t.priceScale, bids: bids, at: make([]int32, t.g.n), rows: rows, taken: len(n.taken), fixed: n.fixed,
 		worth: t.prices, used: make([]bool, len(rows)), reduced: make([]int64, t.g.n)}
 	r.Matrix = &lp.Matrix{Columns: make([][]int32, len(bids)), Rows: len(rows), Most: make([]float64, len(rows))}
-	prices := make([]float64, len(bids))
+	prices, own := make([]float64, len(bids)), make([]int64, len(bids))
 	for k, j := range bids {
 		r.at[j] = int32(k)
-		prices[k] = float64(t.prices[j]) / t.unit
+		own[k] = t.prices[j]
 	}
 	for i, c := range rows {
 		r.Most[i] = float64(c.maxWinners())
+		if c.Cover > 0 {
+			if r.Equal == nil {
+				r.Equal = make([]bool, len(rows))
+			}
+			r.Equal[i] = true
+			r.spread += t.base * int64(c.Cover)
+			for _, j := range c.Bids {
+				own[r.at[j]] -= t.base * int64(c.Cover)
+			}
+		}
 		for _, j := range c.Bids {
 			k := r.at[j]
 			r.Columns[k] = append(r.Columns[k], int32(i))
 		}
+	}
+	for k, price := range own {
+		prices[k] = float64(price) / t.unit
 	}
 	r.names = t.log.numberRows(rows)
 	r.solver = lp.New(r.Matrix, prices)
@@ -57,19 +72,42 @@ func (r *relaxation) boundColumns(n *node) {
 			r.solver.Bound(k, 0, 0)
 		}
 	}
-	for _, j := range n.taken[r.base:] {
+	for _, j := range n.taken[r.taken:] {
 		r.solver.Bound(int(r.at[j]), 1, 1)
 	}
 }
 
 // cutoff is the objective from which on a node is of no use.
-func (r *relaxation) cutoff(best int64) float64 { return (float64(best-r.fixed) + 0.5) / r.unit }
+func (r *relaxation) cutoff(best int64) float64 {
+	return (float64(best-r.fixed-r.spread) + 0.5) / r.unit
+}
 
 // bound is a value that no packing of the live bids beats, together with fixed, by the
 // prices at hand. It is in units of 2^-shift.
 func (r *relaxation) bound(live set, fixed int64) int64 {
-	r.y = r.toUnits(r.solver.Price, r.rows, r.y)
+	price := r.solver.Price
+	if ray := r.solver.Ray(); ray != nil {
+		length := r.lengthOf(ray)
+		price = func(i int) float64 { return r.solver.Price(i) + length*ray[i] }
+	}
+	r.y = r.toUnits(price, r.rows, r.y)
 	return r.boundOfPrices(live, fixed)
+}
+
+// lengthOf is how far prices may go along a ray: none falls below 0, with what a row that has to have a winner adds to
+// prices, and none exceeds the largest price.
+func (r *relaxation) lengthOf(ray []float64) float64 {
+	length := math.Inf(1)
+	for i, v := range ray {
+		base := float64(r.base*int64(r.rows[i].Cover)) / r.unit
+		switch y := base + r.solver.Price(i); {
+		case v < 0:
+			length = min(length, max(0, y)/-v)
+		case v > 0:
+			length = min(length, max(0, float64(r.most)/r.unit-y)/v)
+		}
+	}
+	return length
 }
 
 // boundOfPrices is the bound of the prices y: the sum of the prices of all rows with a live bid, each as often
@@ -170,7 +208,7 @@ func (t *tree) solveWithCuts(ctx context.Context, n *node, rows []row, above *re
 		fixed := r.fixByReducedPrices(n.live, scaled, best)
 		for k, j := range bids {
 			x[j] = r.solver.Value(k)
-			h.key[j] = x[j] + 1e-3*float64(t.prices[j])/t.unit
+			h.key[j] = x[j] + 1e-3*t.net[j]
 		}
 		t.offer(h.fill(n.live, n.taken))
 		closed := t.prunes(n, whole)
@@ -222,7 +260,7 @@ func (t *tree) solveWithCuts(ctx context.Context, n *node, rows []row, above *re
 // exchangeRows removes the rows of a relaxation whose slacks are in the basis, and adds cuts. The basis stays.
 func (t *tree) exchangeRows(r *relaxation, cuts []row) {
 	var rows []row
-	for _, i := range r.solver.RemoveRows(func(int) bool { return true }) {
+	for _, i := range r.solver.RemoveRows(func(i int) bool { return r.rows[i].Cover == 0 }) {
 		rows = append(rows, r.rows[i])
 	}
 	columns, most := make([][]int32, len(cuts)), make([]float64, len(cuts))
@@ -251,20 +289,26 @@ func (t *tree) prunes(n *node, bound int64) bool {
 // rowsWithin takes rows to live bids, and cliques to maximal ones of these, each of them once. It
 // pairs the places of those that it was given with theirs in the list.
 func (g *graph) rowsWithin(ctx context.Context, live set, rows []row, key []float64) (all []row, from [][2]int) {
-	seen := map[string]bool{}
+	seen := map[string]int{}
 	var text []byte
 	for i, r := range rows {
 		c := slices.DeleteFunc(slices.Clone(r.Bids), func(j int32) bool { return !live.has(int(j)) })
 		if len(c) == 0 {
 			continue
 		}
-		if r.Odd == nil && ctx.Err() == nil {
+		if r.Odd == nil && r.Cover == 0 && ctx.Err() == nil {
 			c = g.extend(live, c, key)
 		}
-		if text = appendCliqueKey(appendCliqueKey(text[:0], c), []int32{int32(r.maxWinners())}); len(c) > int(r.maxWinners()) && !seen[string(text)] {
-			seen[string(text)] = true
+		if len(c) <= int(r.maxWinners()) && r.Cover == 0 {
+			continue
+		}
+		text = appendCliqueKey(appendCliqueKey(text[:0], c), []int32{int32(r.maxWinners())})
+		if at, ok := seen[string(text)]; !ok {
+			seen[string(text)] = len(all)
 			from = append(from, [2]int{i, len(all)})
-			all = append(all, row{c, r.Odd})
+			all = append(all, row{c, r.Odd, r.Cover})
+		} else {
+			all[at].Cover += r.Cover
 		}
 	}
 	return all, from // cliques are maximal and different, unless ctx ended: none contains another

@@ -43,6 +43,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	proof := top.step
 	t.top.Store(top.bound)
 	t.priceScale = newScale(t.prices, len(p.Cliques)+(maxRounds+1)*cutsARound)
+	t.setCover(p)
 	value := int64(0)
 	if set.Start != nil {
 		begun := make([]int32, len(set.Start))
@@ -57,7 +58,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	end := t.startHeuristic(ctx)
 	search, err := false, error(nil)
 	if t.team == nil || t.team.Rank() == 0 {
-		search, err = t.begin(ctx, p.Cliques, top, res)
+		search, err = t.begin(ctx, p, top, res)
 	}
 	if t.team != nil && err == nil {
 		search, err = t.shareRoot(top, res, search)
@@ -70,7 +71,10 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 		return nil, err
 	}
 	res.Nodes += t.nodes.Load()
-	res.Value, res.Winners = t.best, indices(t.chosen)
+	res.Value, res.Winners = max(0, t.best), indices(t.chosen)
+	if !t.isCovered(res.Value) && res.Bound <= t.cover.floor {
+		res.Bound = res.Value // no packing covers all
+	}
 	if set.Log {
 		if t.team != nil {
 			proof.graftSubtrees(t.team.received)
@@ -82,25 +86,31 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 
 // begin finds first packings and a first bound, and reports whether the tree is to be
 // searched.
-func (t *tree) begin(ctx context.Context, cliques [][]int32, top *node, res *Result) (search bool, err error) {
+func (t *tree) begin(ctx context.Context, p *Problem, top *node, res *Result) (search bool, err error) {
 	n, tries := t.g.n, starts
-	if !t.fits(len(cliques)) {
+	if !t.fits(len(p.Cliques)) || t.cover != nil {
 		tries = 1
 	}
 	if !t.set.bare {
 		newImprover(t.g, t.prices, 1).start(ctx, top.live, tries, t.offer)
 	}
+	if !t.propagate(top) {
+		res.Bound, res.LPBound = t.incumbent(), t.incumbent()
+		return false, nil
+	}
 	if e := newEnumerator(t); !t.set.bare && (n <= enumerable || t.g.density() > dense) && e.run(top, t.incumbent(), 20*n) {
-		t.offer(e.chosen, e.best)
+		if e.chosen != nil {
+			t.offer(e.chosen, e.best)
+		}
 		res.Bound = t.incumbent()
 		res.LPBound = res.Bound
 		return false, nil
 	}
-	if !t.fits(len(cliques)) {
+	if !t.fits(len(p.Cliques)) {
 		res.Nodes = 1
-		return false, t.withoutTree(ctx, &Problem{t.prices, cliques}, top, res)
+		return false, t.withoutTree(ctx, p, top, res)
 	}
-	err = t.root(ctx, cliques, top, res)
+	err = t.root(ctx, p, top, res)
 	best := t.incumbent()
 	return res.Bound > best && best <= t.enough, err
 }
@@ -115,14 +125,10 @@ func indices(chosen []int32) []int {
 
 // root solves the linear relaxation, with more cliques round by round. It leaves the last
 // program's cliques in the tree, and the bounds in the result.
-func (t *tree) root(ctx context.Context, cliques [][]int32, n *node, res *Result) error {
+func (t *tree) root(ctx context.Context, p *Problem, n *node, res *Result) error {
 	res.Bound, res.Nodes = n.bound, 1
 	round, plain := 0, n.bound // plain: the bound without odd rows
-	rows := make([]row, len(cliques))
-	for k, c := range cliques {
-		rows[k].Bids = c
-	}
-	_, err := t.solveWithCuts(ctx, n, rows, nil, maxRounds, newImprover(t.g, t.prices, 2), func(r *relaxation, bound int64) {
+	_, err := t.solveWithCuts(ctx, n, p.rows(), nil, maxRounds, newImprover(t.g, t.prices, 2), func(r *relaxation, bound int64) {
 		if round == 0 {
 			res.LPBound = min(bound, res.Bound)
 		}

@@ -46,6 +46,8 @@ type tree struct {
 	g          *graph
 	prices     []int64
 	set        Settings
+	cover      *cover       // cliques of which one has to win; nil: there are none
+	net        []float64    // prices of the bids without what these cliques add, in the linear program's units
 	key        []float64    // prices of the bids: cliques grow by the largest
 	rows       []row        // of the root
 	log        *proofLog    // of the proof; nil: there is none
@@ -97,13 +99,23 @@ func (t *tree) keepIfBest(chosen []int32, value int64) bool {
 func (t *tree) incumbent() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.useful()
+}
+
+// useful is the most that a packing is worth which is of no use. The caller has locked the tree.
+func (t *tree) useful() int64 {
+	if t.cover != nil && t.log == nil {
+		return max(t.best, t.cover.floor)
+	}
 	return t.best
 }
 
 // report passes the best packing and the bound to Progress.
 func (t *tree) report() {
 	if t.set.Progress != nil {
-		best := t.incumbent()
+		t.mu.Lock()
+		best := t.best
+		t.mu.Unlock()
 		t.set.Progress(best, max(best, t.top.Load()), t.nodes.Load())
 	}
 }
@@ -166,7 +178,7 @@ func (t *tree) nextNode(worker int) *node {
 			t.wake.Broadcast()
 			return nil
 		}
-		if t.log == nil && len(t.open) > 0 && t.open[0].bound <= t.best {
+		if t.log == nil && len(t.open) > 0 && t.open[0].bound <= t.useful() {
 			t.open = t.open[:0]
 		}
 		if len(t.open) > 0 {
@@ -202,7 +214,7 @@ func (t *tree) bound() int64 { return max(t.ownBound(), t.elsewhere.Load()) }
 func (t *tree) ownBound() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	most := max(t.best, slices.Max(t.work))
+	most := max(t.useful(), slices.Max(t.work))
 	if len(t.open) > 0 {
 		most = max(most, t.open[0].bound)
 	}

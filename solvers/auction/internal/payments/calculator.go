@@ -51,7 +51,7 @@ func New(of Outcome, o solve.Settings) (*Calculator, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Calculator{atomic: p, known: of.Prices, tables: of.Tables, work: of.Work, won: p.Places(of.Winners, of.Kept), o: o, whole: packing.New(p.Auction), bidder: p.BidderNumbers()}
+	c := &Calculator{atomic: p, known: of.Prices, tables: of.Tables, work: of.Work, won: p.Places(of.Winners, of.Kept), o: o, whole: packing.New(p), bidder: p.BidderNumbers()}
 	for i, b := range c.bidder {
 		if b == len(c.of) {
 			c.of = append(c.of, nil)

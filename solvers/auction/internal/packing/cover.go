@@ -1,0 +1,113 @@
+package packing
+
+import "slices"
+
+// Set partitioning: of some cliques one bid has to win. Each such clique adds the same amount to the prices of its bids, so much that packings
+// with a bid of each are worth more than all others. Linear programs leave the amount out, and have a row for each clique whose columns
+// add up to 1; bounds in integers have it, and need no prices below 0.
+//
+// What follows from the need of a winner is used where no proof is kept: a proof's prices show nothing of it.
+
+// A cover is the cliques of which one has to win.
+type cover struct {
+	base    int64     // what each adds to prices
+	floor   int64     // packings that are worth no more have no bid of one of the cliques
+	cliques [][]int32 // their bids
+	of      [][]int32 // cliques of each bid
+}
+
+// setCover sets what bids cost without the amounts of cliques, and what follows from the cliques.
+func (t *tree) setCover(p *Problem) {
+	t.net = make([]float64, len(p.Prices))
+	own, most := slices.Clone(p.Prices), int64(1)
+	c := &cover{base: p.Spread, of: make([][]int32, len(p.Prices))}
+	for i, clique := range p.Cliques {
+		if !p.covers(i) {
+			continue
+		}
+		for _, j := range clique {
+			own[j] -= p.Spread
+			c.of[j] = append(c.of[j], int32(len(c.cliques)))
+		}
+		c.cliques = append(c.cliques, clique)
+	}
+	for _, v := range own {
+		most = max(most, v, -v)
+	}
+	if c.cliques != nil {
+		t.base, t.unit = p.Spread, float64(most)
+		if t.cover = c; t.log == nil {
+			c.floor = p.Spread*int64(len(c.cliques)-1) + p.Ceiling
+		}
+	}
+	for j, v := range own {
+		t.net[j] = float64(v) / t.unit
+	}
+}
+
+// rows are the cliques as rows.
+func (p *Problem) rows() []row {
+	rows := make([]row, len(p.Cliques))
+	for i, c := range p.Cliques {
+		if rows[i].Bids = c; p.covers(i) {
+			rows[i].Cover = 1
+		}
+	}
+	return rows
+}
+
+// propagate takes bids that are the last live ones of a clique of which one has to win, and leaves out bids that conflict with all live ones of such a
+// clique. It reports whether each of these cliques has a bid that is taken or live.
+func (t *tree) propagate(n *node) bool {
+	c := t.cover
+	if c == nil || t.log != nil {
+		return true
+	}
+	open := slices.Repeat([]bool{true}, len(c.cliques))
+	taken := 0
+	common := t.g.empty()
+	for changed := true; changed; {
+		for _, j := range n.taken[taken:] {
+			for _, i := range c.of[j] {
+				open[i] = false
+			}
+		}
+		taken, changed = len(n.taken), false
+		for i, clique := range c.cliques {
+			if !open[i] {
+				continue
+			}
+			count, first := 0, -1
+			for _, j := range clique {
+				if n.live.has(int(j)) {
+					if count++; count == 1 {
+						first = int(j)
+						copy(common, t.g.conflict[j])
+						common.intersect(n.live)
+					} else if count > 1 && !common.intersect(t.g.conflict[j]) {
+						break // no bid conflicts with all
+					}
+				}
+			}
+			switch {
+			case count == 0:
+				return false
+			case count == 1:
+				t.accept(n, first)
+				changed = true
+				for _, k := range c.of[first] {
+					open[k] = false
+				}
+			case common.count() > 0:
+				n.live.subtract(common)
+				changed = true
+			}
+		}
+	}
+	return true
+}
+
+// isCovered reports whether a packing is worth so much that it has a bid of each clique of which one has to win, or none has to.
+func (t *tree) isCovered(value int64) bool {
+	return t.cover == nil || t.log != nil || value > t.cover.floor
+}

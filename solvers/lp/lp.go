@@ -48,8 +48,6 @@ type Solver struct {
 	place   []int32   // place of each column, -1 outside the basis
 	upper   []bool    // a column outside the basis is at its upper bound
 	inverse []float64 // of the basis, row by row; nil if lu is not
-	lu      *lu       // factors of the basis; nil: the inverse is kept
-	stale   bool      // the factors are of an older matrix
 	x       []float64 // of the basis
 	d       []float64 // reduced costs: of slack i the price of row i
 	weight  []float64 // squared lengths of the inverse's rows
@@ -58,16 +56,12 @@ type Solver struct {
 	most    float64   // sum of what the rows allow
 	Pivots  int
 	Lasting int // pivots between two inversions from scratch
-	fewRows int
 	// Perturbations is how often equal costs made steps of 0 and were perturbed.
 	Perturbations int
 
-	ray       []float64
-	unbounded bool // prices without end along ray
-
+	factors
 	scratch
 	free    []int32 // columns whose bounds differ
-	lines   lines   // the matrix by rows, where the inverse is not kept
 	changed bool    // bounds have changed since x was computed
 }
 
@@ -77,6 +71,8 @@ type scratch struct {
 	spare              []float64 // where the inverse is copied to as rows are added and removed
 	touched            []int32
 	blocked            bool // no column can enter
+	ray                []float64
+	unbounded          bool // prices without end along ray
 	ratios             []ratio
 	ends               []int32   // of the parts of ratios that quicksort has made
 	unit, edge         []float64 // where factors are kept: the row of the inverse that belongs to the tableau's row, and what the basis makes of that
@@ -94,7 +90,7 @@ func New(a *Matrix, prices []float64) *Solver { return newSolver(a, prices, fewR
 // newSolver is New with factors from so many rows on; 0: at all times.
 func newSolver(a *Matrix, prices []float64, fewRows int) *Solver {
 	n, m := len(a.Columns), a.Rows
-	s := &Solver{Matrix: a, n: n, m: m, fewRows: fewRows, Lasting: refactor, given: make([]float64, n+m), cost: make([]float64, n+m), low: make([]float64, n+m), up: make([]float64, n+m),
+	s := &Solver{Matrix: a, n: n, m: m, factors: factors{fewRows: fewRows}, Lasting: refactor, given: make([]float64, n+m), cost: make([]float64, n+m), low: make([]float64, n+m), up: make([]float64, n+m),
 		head: make([]int32, m), place: make([]int32, n+m), upper: make([]bool, n+m),
 		x: make([]float64, m), d: make([]float64, n+m), weight: make([]float64, m),
 		scratch: scratch{row: make([]float64, n+m), column: make([]float64, m), shift: make([]float64, m)}}

@@ -46,7 +46,7 @@ func (s *Solver) AddRows(rows [][]int32, most []float64) {
 	s.row, s.column, s.shift = make([]float64, s.n+m), make([]float64, m), make([]float64, m)
 	if s.chooseFactors() {
 		s.refactor()
-		s.weigh(before)
+		s.computeWeights(before)
 	}
 }
 

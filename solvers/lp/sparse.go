@@ -9,6 +9,14 @@ const (
 	rowsAnEntry = 25
 )
 
+// Factors are what is kept of a basis in place of its inverse.
+type factors struct {
+	lu      *lu   // nil: the inverse is kept
+	stale   bool  // they are of an older matrix
+	lines   lines // the matrix by rows
+	fewRows int
+}
+
 // chooseFactors decides whether to keep factors of the basis or its inverse, and reports the former. Factors once kept stay.
 func (s *Solver) chooseFactors() bool {
 	if s.lu == nil {
@@ -111,8 +119,8 @@ func (s *Solver) enterNegative() {
 	s.refactor()
 }
 
-// weigh computes the weights of places from the first one on.
-func (s *Solver) weigh(first int) {
+// computeWeights computes the weights of places from the first one on.
+func (s *Solver) computeWeights(first int) {
 	if s.lu == nil {
 		return
 	}

@@ -91,7 +91,7 @@ func (s *Solver) WarmStart(old *Solver, kept [][2]int, columns []int32) {
 			}
 		}
 		s.enterNegative()
-		s.weigh(0)
+		s.computeWeights(0)
 		return
 	}
 	for tries := 0; ; tries++ {

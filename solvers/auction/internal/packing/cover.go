@@ -8,9 +8,9 @@ import "slices"
 //
 // What follows from the need of a winner is used where no proof is kept: a proof's prices show nothing of it.
 
-// A cover is the cliques of which one has to win.
+// A cover is the cliques of which one has to win; nil: there are none.
 type cover struct {
-	base    int64     // what each adds to prices
+	net     []float64 // prices of the bids without what these cliques add to them, in the linear program's units
 	floor   int64     // packings that are worth no more have no bid of one of the cliques
 	cliques [][]int32 // their bids
 	of      [][]int32 // cliques of each bid
@@ -18,9 +18,9 @@ type cover struct {
 
 // setCover sets what bids cost without the amounts of cliques, and what follows from the cliques.
 func (t *tree) setCover(p *Problem) {
-	t.net = make([]float64, len(p.Prices))
 	own, most := slices.Clone(p.Prices), int64(1)
-	c := &cover{base: p.Spread, of: make([][]int32, len(p.Prices))}
+	c := &t.cover
+	c.net, c.of = make([]float64, len(p.Prices)), make([][]int32, len(p.Prices))
 	for i, clique := range p.Cliques {
 		if !p.covers(i) {
 			continue
@@ -36,12 +36,12 @@ func (t *tree) setCover(p *Problem) {
 	}
 	if c.cliques != nil {
 		t.base, t.unit = p.Spread, float64(most)
-		if t.cover = c; t.log == nil {
+		if t.log == nil {
 			c.floor = p.Spread*int64(len(c.cliques)-1) + p.Ceiling
 		}
 	}
 	for j, v := range own {
-		t.net[j] = float64(v) / t.unit
+		c.net[j] = float64(v) / t.unit
 	}
 }
 
@@ -59,8 +59,8 @@ func (p *Problem) rows() []row {
 // propagate takes bids that are the last live ones of a clique of which one has to win, and leaves out bids that conflict with all live ones of such a
 // clique. It reports whether each of these cliques has a bid that is taken or live.
 func (t *tree) propagate(n *node) bool {
-	c := t.cover
-	if c == nil || t.log != nil {
+	c := &t.cover
+	if c.cliques == nil || t.log != nil {
 		return true
 	}
 	open := slices.Repeat([]bool{true}, len(c.cliques))
@@ -109,5 +109,5 @@ func (t *tree) propagate(n *node) bool {
 
 // isCovered reports whether a packing is worth so much that it has a bid of each clique of which one has to win, or none has to.
 func (t *tree) isCovered(value int64) bool {
-	return t.cover == nil || t.log != nil || value > t.cover.floor
+	return t.cover.cliques == nil || t.log != nil || value > t.cover.floor
 }

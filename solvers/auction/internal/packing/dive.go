@@ -17,7 +17,7 @@ const (
 // worth what it is, and a dive meets one of them.
 func (t *tree) diveAmongTies(ctx context.Context, n *node, r *relaxation, h *improver) {
 	for range dives {
-		if r.solver.Perturbations == 0 && t.cover == nil || t.prunes(n, n.bound) || ctx.Err() != nil {
+		if r.solver.Perturbations == 0 && t.cover.cliques == nil || t.prunes(n, n.bound) || ctx.Err() != nil {
 			return
 		}
 		t.dive(ctx, n, r, h)
@@ -49,7 +49,7 @@ func (t *tree) dive(ctx context.Context, n *node, r *relaxation, h *improver) {
 					pick, top = j, x
 				}
 			}
-			h.key[j] = x + 1e-3*t.net[j]
+			h.key[j] = x + 1e-3*t.cover.net[j]
 		})
 		if pick < 0 {
 			break

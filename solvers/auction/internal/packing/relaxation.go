@@ -208,7 +208,7 @@ func (t *tree) solveWithCuts(ctx context.Context, n *node, rows []row, above *re
 		fixed := r.fixByReducedPrices(n.live, scaled, best)
 		for k, j := range bids {
 			x[j] = r.solver.Value(k)
-			h.key[j] = x[j] + 1e-3*t.net[j]
+			h.key[j] = x[j] + 1e-3*t.cover.net[j]
 		}
 		t.offer(h.fill(n.live, n.taken))
 		closed := t.prunes(n, whole)

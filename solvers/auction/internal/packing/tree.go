@@ -40,14 +40,18 @@ type gain struct {
 	count [2]int
 }
 
+type pseudoCostSums struct {
+	gains   []gain // by bid
+	overall gain
+}
+
 // A tree is a search, shared by its workers.
 type tree struct {
 	priceScale
 	g          *graph
 	prices     []int64
 	set        Settings
-	cover      *cover       // cliques of which one has to win; nil: there are none
-	net        []float64    // prices of the bids without what these cliques add, in the linear program's units
+	cover      cover        // cliques of which one has to win
 	key        []float64    // prices of the bids: cliques grow by the largest
 	rows       []row        // of the root
 	log        *proofLog    // of the proof; nil: there is none
@@ -59,16 +63,15 @@ type tree struct {
 	elsewhere  atomic.Int64 // the bound of all ranks at the last meeting, 0 without others
 	reportedAt atomic.Int64 // when the bound was last reported, in nanoseconds of Unix time
 
-	mu      sync.Mutex
-	best    int64
-	chosen  []int32
-	open    openNodes
-	work    []int64 // bound of each worker's node, -1: nothing
-	wake    *sync.Cond
-	stop    bool
-	enough  int64 // a packing worth more ends the search
-	gains   []gain
-	overall gain
+	mu     sync.Mutex
+	best   int64
+	chosen []int32
+	open   openNodes
+	work   []int64 // bound of each worker's node, -1: nothing
+	wake   *sync.Cond
+	stop   bool
+	enough int64 // a packing worth more ends the search
+	pseudoCostSums
 }
 
 // accept puts a live bid into a node's packings.
@@ -104,7 +107,7 @@ func (t *tree) incumbent() int64 {
 
 // useful is the most that a packing is worth which is of no use. The caller has locked the tree.
 func (t *tree) useful() int64 {
-	if t.cover != nil && t.log == nil {
+	if t.cover.cliques != nil && t.log == nil {
 		return max(t.best, t.cover.floor)
 	}
 	return t.best

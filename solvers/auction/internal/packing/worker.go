@@ -137,7 +137,7 @@ func (w *worker) node(ctx context.Context, e entry) int {
 		if bound > best {
 			for k, j := range r.bids {
 				w.x[j] = r.solver.Value(k)
-				w.better.key[j] = w.x[j] + 1e-3*w.net[j]
+				w.better.key[j] = w.x[j] + 1e-3*w.cover.net[j]
 			}
 			w.offer(w.better.fill(n.live, n.taken))
 		}
@@ -215,7 +215,7 @@ func (w *worker) chooseBranch(ctx context.Context, n *node, r *relaxation, best 
 			out, in, trials := w.pseudoCosts(j)
 			list = append(list, candidate{j, branchScore(out*x, in*(1-x)), trials})
 		}
-		if v := x + 1e-3*w.net[j]; v > most {
+		if v := x + 1e-3*w.cover.net[j]; v > most {
 			fallback, most = j, v
 		}
 	})
@@ -229,7 +229,7 @@ func (w *worker) chooseBranch(ctx context.Context, n *node, r *relaxation, best 
 		return cmp.Compare(a.j, b.j)
 	})
 	now := r.solver.Objective()
-	if w.set.Bounds != nil && w.cover == nil {
+	if w.set.Bounds != nil && w.cover.cliques == nil {
 		if pick, changed, ok := w.branchWithBounder(ctx, n, r, list, best, now); ok {
 			return pick, changed
 		}

@@ -329,7 +329,7 @@ func TestExtraction(t *testing.T) {
 
 // What an answer says and the instance does not is refuted.
 func TestVerifyRefutes(t *testing.T) {
-	inst, err := Draw("uniform", 30, 1, 5)
+	inst, err := Draw("uniform", 90, 1, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func TestVerifyRefutes(t *testing.T) {
 		"proven":    func(x map[string]any) { x["bound"], x["gap"], x["proven"] = x["value"], 0, true },
 		"solution":  func(x map[string]any) { x["solution"] = x["solution"].([]any)[1:] },
 		"twice":     func(x map[string]any) { x["solution"] = append(x["solution"].([]any), []any{1}) },
-		"size":      func(x map[string]any) { x["size"] = map[string]any{"agents": 30, "edges": 3} },
+		"size":      func(x map[string]any) { x["size"] = map[string]any{"agents": 90, "edges": 3} },
 		"type":      func(x map[string]any) { x["type"] = "float64" },
 		"conflicts": func(x map[string]any) { x["certificate"].(map[string]any)["conflicts"] = 1 },
 		"sum":       func(x map[string]any) { x["certificate"].(map[string]any)["sum"] = "1" },

@@ -178,13 +178,15 @@ type graphRun struct {
 const boundWork = 1 << 26
 
 // A proof of a bound in units, without the nodes' own weights: the losses of conflicts, subtracted from
-// the sum of the positive edges, or prices that no coalition exceeds, or cuts and their prices.
+// the sum of the positive edges, or prices that no coalition exceeds, or cuts and their prices, or levels of prices.
 type proof struct {
 	losses int64
 	prices []float64 // in units; nil: none are known
 	cuts   []cliques.Cut
 	shift  uint
 	most   *int64 // the bound of the cuts; nil: there are none
+	levels *cliques.Levels
+	best   int64 // what no structure exceeds where levels are closed
 }
 
 // setCuts takes cuts, and reports whether the graph has them.
@@ -202,6 +204,11 @@ func (p *proof) bound(g *cliques.Graph) int64 {
 	bound := g.PositiveSum() - p.losses
 	if p.most != nil {
 		bound = min(bound, *p.most)
+	}
+	if p.levels != nil {
+		if bound = min(bound, p.levels.Bound()); p.levels.Closed {
+			bound = min(bound, p.best)
+		}
 	}
 	if p.prices == nil {
 		return bound
@@ -236,6 +243,17 @@ func (r *graphRun) search(ctx context.Context, cores int) (err error) {
 	bounding, stop := context.WithCancel(ctx)
 	defer stop()
 	var wait sync.WaitGroup
+	level, leveling := func() bool { return false }, new(atomic.Bool)
+	if g.N <= levelAgents {
+		level = r.leveler(s, cliques.NewLeveler(g, max(1, cores-1), r.o.Seed))
+		if leveling.Store(cores > 1); cores > 1 {
+			wait.Go(func() {
+				for level() {
+				}
+				leveling.Store(false)
+			})
+		}
+	}
 	for k := range cores {
 		wait.Go(func() {
 			random := rand.New(rand.NewPCG(r.o.Seed, uint64(k)))
@@ -260,8 +278,15 @@ func (r *graphRun) search(ctx context.Context, cores int) (err error) {
 						continue
 					}
 				}
+				if cores == 1 {
+					level()
+				}
+				began := time.Now()
 				if w.Run(r.over.Load); k == 0 && err == nil {
 					err = r.findCoalitions(ctx, s, w)
+				}
+				if leveling.Load() && r.rarely() { // then the search leaves most of its cores to the proof
+					r.sleep(4 * time.Since(began))
 				}
 			}
 		})
@@ -276,6 +301,57 @@ const (
 	cutAgents = 300
 	cutEdges  = 12000
 )
+
+// Graphs of so many agents at most have levels of prices.
+const levelAgents = 128
+
+// leveler returns a function that makes a pass of levels, takes the proof of their bound, and reports whether there may be more to do. Exact levels leave few coalitions, which
+// decide the best structure.
+func (r *graphRun) leveler(s *cliques.Search, x *cliques.Leveler) func() bool {
+	exact := false
+	return func() bool {
+		if exact || r.over.Load() {
+			return false
+		}
+		best, label, _ := s.Best()
+		if x.Add(label); !x.Pass(r.over.Load) {
+			return false
+		}
+		p := proof{levels: new(cliques.Levels)}
+		*p.levels = x.Levels
+		r.offerProof(p)
+		if exact = x.Exact(); !exact {
+			return !r.over.Load()
+		}
+		best, _, _ = s.Best()
+		better, closed := x.Close(best, r.over.Load)
+		if better != nil {
+			s.Offer(better)
+		}
+		if closed {
+			p := proof{levels: new(cliques.Levels)}
+			*p.levels = x.Levels
+			p.best, _, _ = s.Best()
+			r.offerProof(p)
+		}
+		return false
+	}
+}
+
+// rarely reports whether the best structure is older than half of the time since the start.
+func (r *graphRun) rarely() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	elapsed := time.Since(r.start).Seconds()
+	return elapsed > 0.5 && len(r.history) > 0 && r.history[len(r.history)-1].Seconds < elapsed/2
+}
+
+// sleep waits until the time or the search is over.
+func (r *graphRun) sleep(d time.Duration) {
+	for end := time.Now().Add(d); !r.over.Load() && time.Now().Before(end); {
+		time.Sleep(min(5*time.Millisecond, time.Until(end)))
+	}
+}
 
 // cutter returns a function that adds cuts to a linear program for a round, takes the proof of its bound, and reports whether there may be more to do.
 func (r *graphRun) cutter(ctx context.Context, s *cliques.Search, x *cliques.Relaxation) func() bool {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 
 	"coalesce/solvers/solve"
@@ -11,7 +12,7 @@ import (
 
 // Verify checks a result, the JSON object that MarshalJSON writes, against an instance: that the blocks
 // are a partition of its agents, that their values add up to the stated value, and that the proof gives
-// the stated bound. For that it looks for conflicts again, and proves prices again by Cholesky's method.
+// the stated bound. For that it looks for conflicts again, proves prices again by Cholesky's method, and searches the coalitions of all levels again.
 // Errors are those of an object that cannot be read.
 func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	var x Result
@@ -47,6 +48,18 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		v.Refute("the cuts are not those of the graph")
 		return v, nil
 	}
+	if p.levels = x.Certificate.Levels; p.levels != nil {
+		label, err := labelsOf(x.Blocks, inst.N)
+		if err != nil {
+			v.Refute("%w", err)
+			return v, nil
+		}
+		p.best = inst.graph.Value(label)
+		if !p.levels.Proves(inst.graph, p.best, runtime.NumCPU()) {
+			v.Refute("the levels do not prove the bound: coalitions exceed their prices, or a better structure exists")
+			return v, nil
+		}
+	}
 	if x.Certificate.Conflicts != "0" {
 		p.losses = inst.graph.ConflictBound(boundWork, func() bool { return false })
 	}
@@ -65,7 +78,9 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	}
 	v.BoundChecked = true
 	c := &r.Certificate
-	if p.most != nil {
+	if p.levels != nil {
+		v.Note("bound: %s of the agents themselves and prices of %d levels, which no coalition exceeds by searches made again", c.Own, len(p.levels.Prices))
+	} else if p.most != nil {
 		v.Note("bound: %s of the agents themselves and what %d cuts allow the edges, times their prices", c.Own, len(p.cuts))
 	} else if p.prices != nil {
 		v.Note("bound: %s of the agents themselves and their prices, which no coalition's edges exceed", c.Own)

@@ -2,8 +2,8 @@
 // edges inside blocks add up to the most: clique partitioning, or correlation clustering.
 // Weights have either sign.
 //
-// A Search anneals and recombines partitions; ConflictBound bounds what any partition is worth.
-// The package knows neither files nor coalitions.
+// A Search anneals and recombines partitions. ConflictBound, Prices, a Relaxation and a Leveler bound what any partition is worth.
+// The package knows no files.
 package cliques
 
 import "slices"

@@ -353,9 +353,15 @@ func (r *graphRun) sleep(d time.Duration) {
 	}
 }
 
-// cutter returns a function that adds cuts to a linear program for a round, takes the proof of its bound, and reports whether there may be more to do.
+// cutter returns a function that adds cuts to a linear program for a round, takes the proof of its bound, and reports whether there may be more to do: not once levels have a lower bound.
 func (r *graphRun) cutter(ctx context.Context, s *cliques.Search, x *cliques.Relaxation) func() bool {
 	return func() bool {
+		r.mu.Lock()
+		behind := r.proof.levels != nil
+		r.mu.Unlock()
+		if behind {
+			return false
+		}
 		best, _, _ := s.Best()
 		more := x.Round(ctx, best)
 		p := proof{}

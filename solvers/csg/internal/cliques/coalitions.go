@@ -56,6 +56,17 @@ func (s *coalitions) value(in set) (sum int64) {
 	return sum
 }
 
+// derive returns prices of level k that hold as those of the level below do: the last node is free, and each other one pays for its edge to it.
+func (s *coalitions) derive(k int) []int64 {
+	prices := make([]int64, k)
+	if k > 1 {
+		for i, y := range s.levels[k-2] {
+			prices[i] = y + max(0, s.w[(k-1)*s.n+i])
+		}
+	}
+	return prices
+}
+
 // exceed lists coalitions of the first len(prices) nodes whose weights exceed their prices by low or more, up to most of them and of those that were looked at up to limit, and reports whether that are all.
 //
 // The search decides the nodes in turn from the last to the first. While the first k are open, coalitions are worth at most what the chosen ones weigh beyond their prices, and for each open node, if that is
@@ -65,13 +76,7 @@ func (s *coalitions) value(in set) (sum int64) {
 // parts as blocks are worth as much.
 func (s *coalitions) exceed(prices []int64, low int64, most int, limit int64) (found []set, all bool) {
 	k := len(prices)
-	first := make([]int64, k) // a level for all k nodes
-	if k > 1 {
-		for i, y := range s.levels[k-2] {
-			first[i] = y + max(0, s.w[(k-1)*s.n+i])
-		}
-	}
-	levels := append(slices.Clone(s.levels[:k-1]), first)
+	levels := append(slices.Clone(s.levels[:k-1]), s.derive(k))
 	gain := make([]int64, k)
 	for i, y := range prices {
 		gain[i] = -y

@@ -45,8 +45,14 @@ func (l *Levels) Proves(g *Graph, value int64, cores int) bool {
 	}
 	s := newCoalitions(g, order, shift, cores)
 	for k, level := range l.Prices {
-		if found, ended := s.exceed(level, 1, 1, math.MaxInt64); len(found) > 0 || !ended {
-			return false
+		derived := s.derive(k + 1)
+		for i, y := range level {
+			if y < derived[i] {
+				if found, ended := s.exceed(level, 1, 1, math.MaxInt64); len(found) > 0 || !ended {
+					return false
+				}
+				break
+			}
 		}
 		s.levels = l.Prices[:k+1]
 	}
@@ -146,29 +152,30 @@ func (x *Leveler) Pass(stop func() bool) bool {
 	first := len(x.above) == 0
 	var basis []column
 	for k := range x.n {
+		if first {
+			x.levels, x.above = append(x.levels, nil), append(x.above, math.Inf(1))
+		}
+		if x.derived(k + 1) {
+			x.levels[k], x.above[k] = x.derive(k+1), 0
+			continue
+		}
 		if !first && x.above[k] == 0 {
 			basis = nil
 			continue
 		}
-		least := 0.0
-		if !first {
-			least = x.above[k]
-		}
-		prices, above, list := x.level(k+1, basis, least)
+		prices, above, list := x.level(k+1, basis, x.above[k])
 		if prices == nil {
 			return false
 		}
-		basis = list
-		if first {
-			x.levels, x.above = append(x.levels, prices), append(x.above, above)
-		} else {
-			x.levels[k], x.above[k] = prices, above
-		}
+		x.levels[k], x.above[k], basis = prices, above, list
 	}
 	x.Levels.Prices = slices.Clone(x.levels)
 	x.limit *= factor
 	return true
 }
+
+// derived reports whether level k follows from the one below. A search of every third large level is less work than of all of them.
+func (x *Leveler) derived(k int) bool { return k > 24 && (x.n-k)%3 != 0 }
 
 // Exact reports whether no price is above those of its linear program.
 func (x *Leveler) Exact() bool { return len(x.above) == x.n && slices.Max(x.above) == 0 }
@@ -196,7 +203,7 @@ func (x *Leveler) level(k int, basis []column, before float64) (prices []int64, 
 					return prices, above, m.basis
 				case x.stop():
 					return nil, 0, nil
-				case before > 0 && max(2*above, leastRaise) >= before: // no lower than before
+				case max(2*above, leastRaise) >= before: // no lower than before
 					return x.levels[k-1], before, m.basis
 				}
 				above = max(2*above, leastRaise)
@@ -216,17 +223,18 @@ func (x *Leveler) level(k int, basis []column, before float64) (prices []int64, 
 // mostFound is the most coalitions that a search adds to a linear program at once.
 const mostFound = 500
 
-// descents are coalitions that exceed prices, found from random ones and from those of a basis by moving nodes in and out as long as that gains.
+// descents are coalitions that exceed prices, found from random ones and from the columns nearest to their prices by moving nodes in and out as long as that gains.
 func (x *Leveler) descents(k int, m *master, prices []int64) (found []set) {
 	gain := make([]int64, k)
 	met := map[set]bool{}
-	for start := range k + len(m.basis) {
+	begin := m.nearest(8 * k)
+	for start := range k + len(begin) {
 		var s set
 		share := x.random.Float64()
 		for i := range k {
 			in := x.random.Float64() < share*share
 			if start >= k {
-				in = m.basis[start-k].has(i) != (x.random.IntN(k) == 0)
+				in = m.columns[begin[start-k]].has(i) != (x.random.IntN(k) < 2)
 			}
 			if gain[i] = -prices[i]; in {
 				s.add(i)

@@ -1,8 +1,10 @@
 package cliques
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // A column is a coalition and the sum of its weights.
@@ -219,4 +221,17 @@ func (m *master) prices(share float64) []int64 {
 		out[i] = int64(math.Ceil(max(0, y) * (1 + share)))
 	}
 	return out
+}
+
+// nearest are the columns of the largest reduced costs, so many of them.
+func (m *master) nearest(count int) []int {
+	at, cost := make([]int, len(m.columns)), make([]float64, len(m.columns))
+	for k := range at {
+		at[k], cost[k] = k, float64(m.columns[k].value)
+		for _, i := range m.nodes[k] {
+			cost[k] -= m.y[i]
+		}
+	}
+	slices.SortFunc(at, func(a, b int) int { return cmp.Compare(cost[b], cost[a]) })
+	return at[:min(len(at), count)]
 }

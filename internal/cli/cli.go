@@ -49,12 +49,18 @@ problem size.
 
 Results go to standard output, everything else to standard error. Exit codes:
 0 ok, 1 failed, 2 the command line was wrong, 3 a check of the answer failed.`,
-		RunE: run.GroupAction("devices, solve, verify, query, convert, generate, tune or explain"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := run.GroupAction("devices, solve, verify, query, convert, generate, tune or explain")(cmd, args)
+			if len(args) == 0 {
+				return run.WithNext(err, "coalesce demo")
+			}
+			return err
+		},
 		Args: cobra.ArbitraryArgs,
 	})
 	convert := qubocli.ConvertCommand(a)
 	convert.AddCommand(auctioncli.ConvertCommand(a))
-	root.AddCommand(solveCommand(a), convert, generateCommand(a))
+	root.AddCommand(solveCommand(a), demoCommand(a), convert, generateCommand(a))
 	root.AddCommand(kernels.TuneCommands(a, problems.List())...)
 	root.AddCommand(run.EndWithContext(verifyCommand(a), queryCommand(a), versionCommand(a), manual.Command(run.Usagef("expected a folder, DIR")))...)
 	root.AddCommand(run.EndWithContext(kernels.OtherCommands(a, problems.List())...)...)

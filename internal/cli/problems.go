@@ -15,8 +15,15 @@ func solveCommand(a *run.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "solve",
 		Short: "Solve an instance",
-		RunE:  run.GroupAction("csg, auction, qubo, model or assignment"),
-		Args:  cobra.ArbitraryArgs,
+		Long: `Solve an instance of one of these problems:
+
+  a matrix of costs, or points     coalesce solve assignment costs.csv
+  a graph, a QUBO, an Ising model  coalesce solve qubo graph.rud
+  bids for bundles of goods        coalesce solve auction bids.csv
+  values of coalitions             coalesce solve csg values.csv
+  a model with constraints         coalesce solve model model.lp`,
+		RunE: run.GroupAction("csg, auction, qubo, model or assignment"),
+		Args: cobra.ArbitraryArgs,
 	}
 	for _, problem := range []*cobra.Command{csgcli.SolveCommand(a), auctioncli.SolveCommand(a), qubocli.SolveCommand(a), modelcli.SolveCommand(a), assignmentcli.SolveCommand(a)} {
 		cmd.AddCommand(a.WithOutput(problem))

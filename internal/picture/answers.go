@@ -105,6 +105,7 @@ func Grid(title string, rows, columns []string, cells []Cell) (*Drawing, error) 
 		cw = max(14, side+6)
 	}
 	d := titled(title, max(420, 9*float64(utf8.RuneCountInString(title)), left+cw*float64(len(columns))+20), titleHeight+26+ch*float64(len(rows))+12)
+	d.row = ch
 	top := float64(titleHeight + 24)
 	for j, name := range columns {
 		for float64(utf8.RuneCountInString(name))*7.5 > cw && name != "" {
@@ -144,9 +145,10 @@ func Matching(title string, from, to []Point, pairs [][2]int) (*Drawing, error) 
 	for _, p := range slices.Concat(from, to) {
 		low, high = Point{min(low.X, p.X), min(low.Y, p.Y)}, Point{max(high.X, p.X), max(high.Y, p.Y)}
 	}
-	scale := min((width-2*margin)/max(high.X-low.X, 1e-300), (height-titleHeight-margin)/max(high.Y-low.Y, 1e-300))
+	scale := min((width-2*margin)/max(high.X-low.X, 1e-300), (height-titleHeight-2*margin)/max(high.Y-low.Y, 1e-300))
+	d.height = titleHeight + (high.Y-low.Y)*scale + 2*margin
 	at := func(p Point) (x, y float64) {
-		return margin + (p.X-low.X)*scale, height - margin - (p.Y-low.Y)*scale
+		return margin + (p.X-low.X)*scale, d.height - margin - (p.Y-low.Y)*scale
 	}
 	r := min(5, max(1.5, 60/math.Sqrt(float64(len(from)+len(to)+1))))
 	for _, p := range pairs {

@@ -14,6 +14,7 @@ import (
 type Drawing struct {
 	Title         string
 	width, height float64
+	row           float64 // height of a line of text; 0: dots are as wide as high
 	marks         []mark
 }
 
@@ -80,7 +81,7 @@ const titleHeight = 44
 
 // Stack is a drawing of one above another.
 func Stack(above, below *Drawing) *Drawing {
-	d := &Drawing{above.Title, max(above.width, below.width), above.height + below.height, append([]mark(nil), above.marks...)}
+	d := &Drawing{Title: above.Title, width: max(above.width, below.width), height: above.height + below.height, marks: slices.Clone(above.marks)}
 	for _, m := range below.marks {
 		if m.y += above.height; m.shape == line {
 			m.v += above.height

@@ -87,6 +87,24 @@ def convert_auction(*files: Path, **flags: Unpack[ConvertAuctionFlags]) -> Any:
     return call("convert auction", files, ConvertAuctionFlags, flags)
 
 
+class DemoFlags(TypedDict, total=False):
+    """The flags of coalesce demo. None leaves a flag out.
+
+    device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
+    """
+
+    device: Optional[Path]
+
+
+@keywords(DemoFlags)
+def demo(*files: Path, **flags: Unpack[DemoFlags]) -> Any:
+    """Solve one small instance of each problem, and draw it.
+
+    coalesce demo [flags]
+    """
+    return call("demo", files, DemoFlags, flags)
+
+
 class DevicesFlags(TypedDict, total=False):
     """The flags of coalesce devices. None leaves a flag out.
     """

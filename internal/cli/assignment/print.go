@@ -60,9 +60,9 @@ func writeResult(out io.Writer, r *assignment.Result, facts device.Facts, verifi
 	}.Write(out)
 }
 
-// draw draws the matched pairs: in the plane where rows and columns are points there, in the matrix of costs where it is
+// Picture draws the matched pairs: in the plane where rows and columns are points there, in the matrix of costs where it is
 // small, else as lines.
-func draw(inst *problem.Instance, r *assignment.Result) (*picture.Drawing, error) {
+func Picture(inst *problem.Instance, r *assignment.Result) (*picture.Drawing, error) {
 	var pairs [][2]int
 	words := map[[2]int]string{}
 	for i, j := range r.Column {

@@ -45,7 +45,7 @@ func (q *queue) solveNext(ctx context.Context) error {
 	x := q.ahead[0]
 	q.ahead = q.ahead[1:]
 	if x.failed != nil {
-		return x.failed
+		return q.a.ReadError(x.failed)
 	}
 	defer x.close(ctx)
 	return solveOne(ctx, q.a, q.s, x, q.options)
@@ -185,7 +185,7 @@ func answer(ctx context.Context, a *run.App, s *solveFlags, x *waiting, o assign
 		return err
 	}
 	p.Close()
-	err = errors.Join(a.AnswerError(ctx, err), s.Draw(ctx, a, func() (*picture.Drawing, error) { return draw(inst, r) }))
+	err = errors.Join(a.AnswerError(ctx, err), s.Draw(ctx, a, func() (*picture.Drawing, error) { return Picture(inst, r) }))
 	if s.JSON {
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}

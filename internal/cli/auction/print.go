@@ -43,8 +43,8 @@ func describeCheck(r *auction.Result) string {
 	return fmt.Sprintf("%s and the prices add up to %s", text, r.Value)
 }
 
-// draw draws the goods of the winning bids, and of all bids where they are few.
-func draw(r *auction.Result) (*picture.Drawing, error) {
+// Picture draws the goods of the winning bids, and of all bids where they are few.
+func Picture(r *auction.Result) (*picture.Drawing, error) {
 	const few = 24
 	a, shown := r.Auction, r.Winners
 	if len(a.Bids) <= few {

@@ -114,7 +114,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 	p.Set("reading %s", run.NameOf(path))
 	auc, err := run.Await(ctx, func() (*problem.Auction, error) { return readAuction(a, path) })
 	if err != nil {
-		return err
+		return a.ReadError(err)
 	}
 	if s.start != "" {
 		text, err := a.ReadStart(s.start, "bids")
@@ -151,7 +151,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 		return err
 	}
 	p.Close()
-	err = errors.Join(a.AnswerError(ctx, err), s.Draw(ctx, a, func() (*picture.Drawing, error) { return draw(r) }))
+	err = errors.Join(a.AnswerError(ctx, err), s.Draw(ctx, a, func() (*picture.Drawing, error) { return Picture(r) }))
 	if s.JSON {
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}

@@ -52,16 +52,19 @@ func foundBlocks(r *anytime.Result) []problem.Block {
 
 // draw draws the blocks of a structure where --plot asks for it.
 func (s *solveFlags) draw(ctx context.Context, a *run.App, r *solve.Report, blocks []problem.Block) error {
-	return s.Draw(ctx, a, func() (*picture.Drawing, error) {
-		if len(blocks) == 0 {
-			return nil, errors.New("there is no structure to draw")
-		}
-		groups := make([]picture.Group, len(blocks))
-		for k, b := range blocks {
-			groups[k] = picture.Group{Members: b.Agents, Words: b.Value}
-		}
-		return picture.Structure(fmt.Sprintf("%s: %s, worth %s", r.Instance, ui.Count(len(blocks), "block"), r.Value), groups)
-	})
+	return s.Draw(ctx, a, func() (*picture.Drawing, error) { return Picture(r, blocks) })
+}
+
+// Picture draws the blocks of a structure.
+func Picture(r *solve.Report, blocks []problem.Block) (*picture.Drawing, error) {
+	if len(blocks) == 0 {
+		return nil, errors.New("there is no structure to draw")
+	}
+	groups := make([]picture.Group, len(blocks))
+	for k, b := range blocks {
+		groups[k] = picture.Group{Members: b.Agents, Words: b.Value}
+	}
+	return picture.Structure(fmt.Sprintf("%s: %s, worth %s", r.Instance, ui.Count(len(blocks), "block"), r.Value), groups)
 }
 
 // writeFound writes the answer of a search for people; device is the device's name.

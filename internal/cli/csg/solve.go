@@ -191,7 +191,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 		return tableOf(ctx, graph, a.Free())
 	})
 	if err != nil {
-		return err
+		return a.ReadError(err)
 	}
 	if list != nil {
 		p.Close()

@@ -98,7 +98,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, path string) error
 	p.Set("reading %s", name)
 	m, err := run.Await(ctx, func() (*problem.Model, error) { return read(a, path) })
 	if err != nil {
-		return err
+		return a.ReadError(err)
 	}
 	if s.start != "" {
 		text, err := a.ReadStart(s.start, "values")
@@ -125,7 +125,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, path string) error
 	if failed != nil {
 		failed = fmt.Errorf("%s: %w", name, failed)
 	}
-	failed = errors.Join(a.AnswerError(ctx, failed), s.Draw(ctx, a, func() (*picture.Drawing, error) { return draw(m, r) }))
+	failed = errors.Join(a.AnswerError(ctx, failed), s.Draw(ctx, a, func() (*picture.Drawing, error) { return Picture(m, r) }))
 	if s.JSON {
 		return errors.Join(failed, run.PrintJSON(a.Out, r))
 	}
@@ -221,9 +221,9 @@ func writeResult(out io.Writer, r *model.Result, m *problem.Model, verified stri
 	return t.Write(out)
 }
 
-// draw draws the variables of the constraints, those with a value other than 0 in colour, where both are few, above the best
+// Picture draws the variables of the constraints, those with a value other than 0 in colour, where both are few, above the best
 // value over time.
-func draw(m *problem.Model, r *model.Result) (*picture.Drawing, error) {
+func Picture(m *problem.Model, r *model.Result) (*picture.Drawing, error) {
 	if len(r.History) == 0 {
 		return nil, errors.New("no feasible solution was found to draw the value of")
 	}

@@ -85,7 +85,7 @@ func fixedText(fixed map[int]int) string {
 	return fmt.Sprintf("%s: %s", ui.Count(len(fixed), "variable"), strings.Join(list, ", "))
 }
 
-// draw draws the cut that a solution makes of the graph of the pairs, of few variables, above the best value over time.
+// draw draws the cut that a solution makes, of few variables, above the best value over time.
 func draw(inst *problem.Instance, r *qubo.Result) (*picture.Drawing, error) {
 	steps := make([]picture.Step, len(r.History))
 	for k, h := range r.History {
@@ -98,6 +98,15 @@ func draw(inst *problem.Instance, r *qubo.Result) (*picture.Drawing, error) {
 	if inst.N > most {
 		return progress, nil
 	}
+	cut, err := Picture(inst, r)
+	if err != nil {
+		return nil, err
+	}
+	return picture.Stack(cut, progress), nil
+}
+
+// Picture draws the cut that a solution makes of the graph of the pairs.
+func Picture(inst *problem.Instance, r *qubo.Result) (*picture.Drawing, error) {
 	names, ones := make([]string, inst.N), make([]bool, inst.N)
 	var pairs [][2]int
 	for i := range names {
@@ -112,11 +121,7 @@ func draw(inst *problem.Instance, r *qubo.Result) (*picture.Drawing, error) {
 			}
 		}
 	}
-	cut, err := picture.Cut(fmt.Sprintf("%s: variables that are 0 on the left, 1 on the right", r.Instance), names, ones, pairs)
-	if err != nil {
-		return nil, err
-	}
-	return picture.Stack(cut, progress), nil
+	return picture.Cut(fmt.Sprintf("%s: variables that are 0 on the left, 1 on the right", r.Instance), names, ones, pairs)
 }
 
 // byName is a solution as names and values, of at most so many characters.

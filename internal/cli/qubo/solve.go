@@ -143,7 +143,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *qubo.Sess
 		return inst, err
 	})
 	if err != nil {
-		return err
+		return a.ReadError(err)
 	}
 	if s.start != "" {
 		session.Start = start

@@ -70,7 +70,7 @@ func handOver(l mpi.Launch, args []string) error {
 		path = filepath.Join(filepath.Dir(env.Executable), "coalesce-mpi")
 	}
 	if path == env.Executable || !env.Runnable(path) {
-		return fmt.Errorf("%s has started %d processes, and this binary has no MPI: run scripts/mpi and put coalesce-mpi and its libraries beside it, or set %s=off so that each works alone", l.Launcher, l.Size, mpi.LibraryVariable)
+		return fmt.Errorf("%s has started %d processes, and this binary has no MPI: run scripts/mpi and put coalesce-mpi and its libraries beside it, or set %s=off so that each works alone; next: scripts/mpi", l.Launcher, l.Size, mpi.LibraryVariable)
 	}
 	return handover.ReplaceProcess(path, args)
 }

@@ -51,6 +51,7 @@ type App struct {
 	Points  *ondemand.Points   // variants that tune compiles; nil: those of the binary alone
 	Free    func() memory.Free // for an instance
 	Started bool               // the command line was understood and its command runs
+	command string             // the command with the names of those above it; empty: it is not known yet
 }
 
 // New is a run on this machine's devices, of a command line without the program's name. Its output ends with ctx.
@@ -68,7 +69,7 @@ const coalesce = "coalesce"
 func (a *App) PrepareRoot(root *cobra.Command) *cobra.Command {
 	root.SetFlagErrorFunc(FlagError)
 	root.SilenceUsage, root.SilenceErrors = true, true
-	root.PersistentPreRun = func(*cobra.Command, []string) { a.Started = true }
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { a.Started, a.command = true, cmd.CommandPath() }
 	return root
 }
 
@@ -78,7 +79,8 @@ func (a *App) Execute(ctx context.Context, root *cobra.Command) int {
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	err := root.ExecuteContext(ctx)
+	at, err := root.ExecuteContextC(ctx)
+	a.command = at.CommandPath()
 	if flush := a.Out.Flush(); flush != nil {
 		a.Started = true           // no mistake of the command line's
 		if errors.Is(err, flush) { // the first write that failed, told again
@@ -174,13 +176,20 @@ func (a *App) Exit(ctx context.Context, err error) int {
 		a.PrintNotice(a.line(err))
 		return some.code
 	case errors.As(err, &usage) || errors.As(err, new(*formats.OptionError)) || errors.As(err, new(*solve.VariantError)) || !a.Started:
-		fmt.Fprintf(a.Err, "%[1]s: %[2]s\nSee \"%[1]s --help\" and \"%[1]s COMMAND --help\".\n", a.Name(), a.line(err))
+		fmt.Fprintf(a.Err, "%s: %s\n", a.Name(), a.line(err))
+		if !a.Within {
+			fmt.Fprintf(a.Err, "next: %s\n", cmp.Or(a.nextCommand(err), a.helpCommand()))
+		}
 		return ExitUsage
 	case errors.As(err, &check):
 		a.PrintNotice("check failed: " + a.line(err))
 		return ExitCheck
 	default:
-		a.PrintNotice(a.line(err))
+		text := a.line(err)
+		if next := a.nextCommand(err); next != "" && ctx.Err() == nil {
+			text += "; next: " + next
+		}
+		a.PrintNotice(text)
 	}
 	return ExitFailed
 }

@@ -44,8 +44,11 @@ func (a *App) OpenDevices(name string, threads int) ([]device.Device, error) {
 		o.Turn = a.Team.LocalRank()
 	}
 	opened, err := a.Devices.Open(name, o)
-	if errors.Is(err, devices.ErrNoCUDA) && a.Name() == coalesce {
-		return nil, errNoCUDA
+	switch {
+	case errors.Is(err, devices.ErrNoCUDA) && a.Name() == coalesce:
+		return nil, a.DeviceError(errNoCUDA)
+	case err != nil && n.Kind == device.CUDA:
+		err = a.DeviceError(err)
 	}
 	return opened, err
 }
@@ -74,11 +77,11 @@ func (a *App) HandOver(name string) error {
 		return ExitError(code)
 	case kind == device.CUDA && (err == nil || errors.Is(err, handover.ErrAlone)):
 		_, reason := handover.TargetBinary(env)
-		return fmt.Errorf("%w (%s)", errNoCUDA, reason)
+		return a.DeviceError(fmt.Errorf("%w (%s)", errNoCUDA, reason))
 	case kind == device.CUDA:
-		return err
+		return a.DeviceError(err)
 	case err != nil:
-		a.PrintNotice(fmt.Sprintf("going on without a GPU: %v", err))
+		a.PrintNotice(fmt.Sprintf("going on without a GPU: %v; next: %s devices", err, a.Name()))
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func TestEach(t *testing.T) {
 		{"lines", true, nil, ExitOK, "a\nb\nc\n", ""},
 		{"one fails", true, map[string]error{"b": boom}, ExitFailed, "a\nc\n", "coalesce: b: boom\ncoalesce: 1 of 3 files failed: b\n"},
 		{"first named", true, map[string]error{"a": errors.New("a:3: boom")}, ExitFailed, "b\nc\n", "coalesce: a:3: boom\ncoalesce: 1 of 3 files failed: a\n"},
-		{"a wrong flag", true, map[string]error{"b": Usagef("no such flag")}, ExitUsage, "a\n", "coalesce: no such flag\nSee \"coalesce --help\" and \"coalesce COMMAND --help\".\n"},
+		{"a wrong flag", true, map[string]error{"b": Usagef("no such flag")}, ExitUsage, "a\n", "coalesce: no such flag\nnext: coalesce --help\n"},
 		{"the largest code", false, map[string]error{"a": AsCheck(boom), "c": boom}, ExitCheck, "b\n\n", "coalesce: check failed: a: boom\ncoalesce: c: boom\ncoalesce: 2 of 3 files failed: a, c\n"},
 	} {
 		var out, talk bytes.Buffer

@@ -1,5 +1,5 @@
 // Package ui writes progress to stderr and tables to stdout: one progress line on
-// a terminal, a log line every ten seconds anywhere else, and columns that line
+// a terminal, with a bar, a log line every ten seconds anywhere else, and columns that line
 // up. It knows nothing of the computation.
 package ui
 
@@ -16,7 +16,7 @@ import (
 
 // How often the line is drawn: on a terminal, and everywhere else.
 const (
-	livePeriod = time.Second
+	livePeriod = 250 * time.Millisecond
 	logPeriod  = 10 * time.Second
 )
 
@@ -29,6 +29,9 @@ type Progress struct {
 	width int // columns of the terminal; 0 when w is none
 	start time.Time
 	text  string
+	share float64   // of the work under way that is done, from 0 to 1; below 0: it is not known
+	since time.Time // the work under way began, where limit bounds it
+	limit time.Duration
 	drawn bool // a live line is on the screen
 	stop  chan struct{}
 	done  chan struct{}
@@ -45,7 +48,7 @@ func StartProgress(w io.Writer) *Progress {
 }
 
 func startProgress(w io.Writer, width int, period time.Duration) *Progress {
-	p := &Progress{w: w, width: width, start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
+	p := &Progress{w: w, width: width, start: time.Now(), share: -1, stop: make(chan struct{}), done: make(chan struct{})}
 	go p.tick(period)
 	return p
 }
@@ -66,14 +69,26 @@ func (p *Progress) tick(period time.Duration) {
 	}
 }
 
-// Set replaces what the line says.
-func (p *Progress) Set(format string, args ...any) {
+// Set replaces what the line says. The bar shows that the work goes on.
+func (p *Progress) Set(format string, args ...any) { p.SetShare(-1, format, args...) }
+
+// SetShare is Set for work of which a share is done, from 0 to 1, which the bar shows.
+func (p *Progress) SetShare(share float64, format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.share = share
 	p.text = EscapeControl(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " "))
 	if p.width > 0 {
 		p.draw()
 	}
+}
+
+// SetLimit says that the work under way from now on ends within a time, of which the bar shows what has passed, where no share of
+// the work is known; 0: it has no limit.
+func (p *Progress) SetLimit(limit time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.since, p.limit = time.Now(), limit
 }
 
 // PrintLine writes a line that stays.
@@ -108,12 +123,37 @@ func (p *Progress) draw() {
 		fmt.Fprintln(p.w, line)
 		return
 	}
+	line = p.bar(time.Now()) + line
 	runes := []rune(line)
 	if len(runes) >= p.width {
 		runes = runes[:p.width-1]
 	}
 	fmt.Fprintf(p.w, "\r\x1b[K%s", string(runes))
 	p.drawn = true
+}
+
+// bar is the bar before the line, with a blank; none on a narrow terminal and in the first second. It needs p.mu.
+func (p *Progress) bar(now time.Time) string {
+	const cells, narrow, block = 12, 60, 4
+	elapsed := now.Sub(p.start)
+	if p.width < narrow || elapsed < time.Second {
+		return ""
+	}
+	share := p.share
+	if share < 0 && p.limit > 0 {
+		share = now.Sub(p.since).Seconds() / p.limit.Seconds()
+	}
+	if share < 0 { // a block that moves to and fro
+		at := int(elapsed/livePeriod) % (2 * (cells - block))
+		at = min(at, 2*(cells-block)-at)
+		return "▕" + strings.Repeat(" ", at) + strings.Repeat("█", block) + strings.Repeat(" ", cells-block-at) + "▏ "
+	}
+	eighths := int(8 * cells * min(share, 1))
+	text := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		text += string(rune('█' + 8 - rest)) // ▏ to ▉ are an eighth to seven
+	}
+	return "▕" + text + strings.Repeat(" ", cells-len([]rune(text))) + "▏ "
 }
 
 // clear needs p.mu.

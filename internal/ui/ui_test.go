@@ -65,6 +65,40 @@ func TestProgressOnTerminal(t *testing.T) {
 	}
 }
 
+func TestBar(t *testing.T) {
+	p := &Progress{width: 80, start: time.Unix(100, 0), share: -1}
+	at := func(seconds float64) time.Time { return p.start.Add(time.Duration(seconds * 1e9)) }
+	for _, c := range []struct {
+		share, seconds float64
+		limit          time.Duration
+		want           string
+	}{
+		{0.5, 0.9, 0, ""}, // soon over
+		{0.5, 2, 0, "▕██████      ▏ "},
+		{0.0625, 2, 0, "▕▊           ▏ "},
+		{0, 2, 0, "▕            ▏ "},
+		{2, 2, 0, "▕████████████▏ "},
+		{-1, 2, 0, "▕        ████▏ "},
+		{-1, 2.25, 0, "▕       ████ ▏ "},
+		{-1, 4, 0, "▕████        ▏ "},
+		{-1, 5, 10 * time.Second, "▕████        ▏ "}, // a third of 10 s since 1.667 s
+	} {
+		p.share, p.limit, p.since = c.share, c.limit, at(5-10./3)
+		if got := p.bar(at(c.seconds)); got != c.want {
+			t.Errorf("share %g at %g s of %v: got %q, want %q", c.share, c.seconds, c.limit, got, c.want)
+		}
+	}
+	p.width = 40
+	if got := p.bar(at(2)); got != "" {
+		t.Errorf("on a narrow terminal: %q", got)
+	}
+	var away buffer
+	p = &Progress{w: &away, start: time.Now().Add(-time.Minute), share: 0.5, text: "solving"}
+	if p.draw(); away.String() != "solving (1m0s)\n" {
+		t.Errorf("away from a terminal: %q", away.String())
+	}
+}
+
 func TestTable(t *testing.T) {
 	var table Table
 	table.AlignRight(1)

@@ -165,7 +165,7 @@ func answer(ctx context.Context, a *run.App, s *solveFlags, x *waiting, o assign
 		}
 		o.Log = func(line string) { p.Set("solving %d x %d: %s", inst.Rows, inst.Cols, line) }
 		o.Progress = func(now solve.Incumbent) {
-			p.Set("solving %d x %d: %.1f %% of the rows are matched, %s", inst.Rows, inst.Cols, 100*now.Share, now)
+			p.SetShare(now.Share, "solving %d x %d: %.1f %% of the rows are matched, %s", inst.Rows, inst.Cols, 100*now.Share, now)
 		}
 		r, err = run.AwaitBest(ctx, func() (*assignment.Result, error) { return solveOn(ctx, a, s, inst, o) })
 	} else if r.Column == nil {

@@ -20,13 +20,13 @@ func describeInstance(r *auction.Result) string {
 }
 
 // showIncumbent shows how a solve of a file stands.
-func showIncumbent(set func(format string, args ...any), path string) func(solve.Incumbent) {
+func showIncumbent(p *ui.Progress, path string) func(solve.Incumbent) {
 	return func(now solve.Incumbent) {
 		switch {
 		case now.Value == "" && now.Bound == "":
-			set("solving %s: %.0f %% done", path, 100*now.Share)
+			p.SetShare(now.Share, "solving %s: %.0f %% done", path, 100*now.Share)
 		default:
-			set("solving %s: %s, after %s", path, now, ui.Count(int(now.Work), "node"))
+			p.Set("solving %s: %s, after %s", path, now, ui.Count(int(now.Work), "node"))
 		}
 	}
 }

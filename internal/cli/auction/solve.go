@@ -132,8 +132,9 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 		}
 	}
 	facts := session.Devices[0].Facts()
+	p.SetLimit(session.TimeLimit)
 	session.Log = func(line string) { p.Set("solving %s: %s", run.NameOf(path), line) }
-	session.Progress = showIncumbent(p.Set, run.NameOf(path))
+	session.Progress = showIncumbent(p, run.NameOf(path))
 	r, err := run.BestOn(ctx, a, session.Devices, func() (*auction.Result, error) { return session.Solve(ctx, auc) })
 	if r != nil {
 		r.Seconds.Read = read

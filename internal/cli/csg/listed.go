@@ -53,6 +53,7 @@ func solveListed(ctx context.Context, a *run.App, s *solveFlags, session *csg.Se
 		return err
 	}
 	what := fmt.Sprintf("%s of %s", ui.Count(len(inst.Coalitions), "coalition"), ui.Count(inst.N, "agent"))
+	p.SetLimit(o.TimeLimit)
 	p.Set("solving %s", what)
 	o.Log = func(line string) { p.Set("solving %s: %s", what, line) }
 	o.Progress = func(now solve.Incumbent) { p.Set("solving %s: %s", what, now) }

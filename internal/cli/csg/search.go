@@ -1,6 +1,7 @@
 package csg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,6 +79,7 @@ func solveGraph(ctx context.Context, a *run.App, s *solveFlags, session *csg.Ses
 	if err := s.readStart(a, &o.Settings, g.N, g.Names); err != nil {
 		return err
 	}
+	p.SetLimit(cmp.Or(o.TimeLimit, anytime.DefaultLimit))
 	o.Progress = func(now solve.Incumbent) { p.Set("searching %s: %s", ui.Count(g.N, "agent"), now) }
 	var r *anytime.Result
 	err := a.WithDevices("host", s.Threads, func(host []device.Device) (err error) { // the session's device may be a GPU

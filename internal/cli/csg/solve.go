@@ -223,10 +223,13 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	if session.Ranks, err = a.JoinRanks(session.Devices, true, same); err != nil {
 		return err
 	}
+	p.SetLimit(session.TimeLimit)
 	p.Set("solving %s on %s", ui.Count(inst.N, "agent"), session.DeviceNames())
 	session.Log = func(line string) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), line) }
 	estimate := describeProgress()
-	session.Progress = func(now solve.Incumbent) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), estimate(now)) }
+	session.Progress = func(now solve.Incumbent) {
+		p.SetShare(cmp.Or(now.Share, -1), "solving %s: %s", ui.Count(inst.N, "agent"), estimate(now))
+	}
 	r, err := run.AwaitBest(ctx, func() (*csg.Result, error) { return s.solve(ctx, inst, session) })
 	if r == nil || !s.JSON && errors.Is(err, solve.ErrInfeasible) {
 		return run.SolverError(err, problem.ErrCheck)

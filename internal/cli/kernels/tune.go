@@ -245,6 +245,7 @@ func tuneHere(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.
 	}
 	p := a.Progress()
 	defer p.Close()
+	p.SetLimit(s.budget)
 	p.Set("tuning on %s", facts)
 	var sums []autotune.Summary
 	db, failed := autotune.TuneAll(ctx, tasks, autotune.Options{

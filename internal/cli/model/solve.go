@@ -110,6 +110,9 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, path string) error
 		}
 	}
 	read := time.Since(began).Seconds()
+	if p.SetLimit(o.TimeLimit); o.TimeLimit == 0 && o.Work == 0 {
+		p.SetLimit(model.DefaultLimit)
+	}
 	o.Log = func(line string) { p.Set("%s: %s", name, line) }
 	o.Progress = run.ShowIncumbent(p, fmt.Sprintf("%s: %s", name, m.Sense), "moves")
 	r, failed := model.Solve(ctx, m, o)

@@ -155,6 +155,9 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *qubo.Sess
 	if session.Ranks, err = a.JoinRanks(session.Devices, false, qubo.Digest(inst, start)); err != nil {
 		return err
 	}
+	if p.SetLimit(s.options.TimeLimit); s.options.TimeLimit == 0 && s.options.Work == 0 {
+		p.SetLimit(qubo.DefaultLimit)
+	}
 	session.Log = func(line string) { p.Set("%s: %s", path, line) }
 	session.Progress = run.ShowIncumbent(p, fmt.Sprintf("%s: %s", path, inst.Sense), "flips")
 	r, failed := run.BestOn(ctx, a, session.Devices, func() (*qubo.Result, error) { return session.Solve(ctx, inst) })

@@ -183,6 +183,7 @@ func (s *SolveFlags) CompareWithReference(a *App, p *ui.Progress, stopped bool, 
 		p.PrintLine("coalesce: the answer was not verified: the solve was ended before it was done")
 		return "", nil
 	}
+	p.SetLimit(0)
 	p.Set("verifying with the reference")
 	return compare()
 }

@@ -98,9 +98,21 @@ def row(kind, dtype, rows, cols, batch, costs):
     return {"kind": kind, "type": dtype, "batch": batch, "rows": rows, "cols": cols, "took": ours, "peer": peer, "peer_took": taken[peer]}
 
 
+def shares(path):
+    """The certificate's share of the time by kind, type, rows and columns, of what BenchmarkCertificate printed."""
+    found = {}
+    for line in open(path) if path else ():
+        words = line.split()
+        if line.startswith("BenchmarkCertificate/") and words[-1] == "share":
+            _, kind, dtype, shape = words[0].split("/")
+            found[kind, dtype, *map(int, shape.partition("-")[0].split("x"))] = float(words[-2])
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", default="assignment-small.json")
+    parser.add_argument("--shares", help="what BenchmarkCertificate of solvers/assignment/internal/paths printed")
     parser.add_argument("--most", type=int, default=5000, help="largest number of rows")
     options = parser.parse_args()
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -118,6 +130,11 @@ def main():
     for batch, n in ((1000, 20), (100, 100), (4096, 8)):
         found.append(row("uniform", "float64", n, n, batch, rng.random((batch, n, n))))
     found.append(row("uniform", "float64", 20, 30, 1000, rng.random((1000, 20, 30))))
+    share = shares(options.shares)
+    for r in found:
+        part = share.get((r["kind"], r["type"], r["rows"], r["cols"]))
+        if part is not None:
+            r["certificate"] = part
     commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True).stdout.strip()
     device = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
     with open(options.out, "w") as file:

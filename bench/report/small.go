@@ -47,18 +47,30 @@ func smallTables(root string) (map[string]string, error) {
 		}
 		return fmt.Sprintf("%d × %d", r.Rows, r.Cols)
 	}
-	out := tableHead("costs", "worst at", "ours", "fastest peer", "ratio", "median ratio", "best ratio", "sizes below 1")
+	out := tableHead("costs", "worst at", "ours", "fastest peer", "ratio", "median ratio", "best ratio", "sizes below 1", "certificate's share")
 	for _, g := range groups {
-		worst, below := g.rows[0], 0
+		worst, below, shares := g.rows[0], 0, []float64{}
 		for _, r := range g.rows {
 			if r.Ratio() < 1 {
 				below++
 			}
+			if r.Certificate != nil {
+				shares = append(shares, *r.Certificate)
+			}
 		}
 		out += tableLine(g.name, size(worst), micros(worst.Took), fmt.Sprintf("%s, %s", worst.Peer, micros(worst.PeerTook)), fmt.Sprintf("%.2f", worst.Ratio()),
-			fmt.Sprintf("%.1f", g.rows[len(g.rows)/2].Ratio()), fmt.Sprintf("%.1f", g.rows[len(g.rows)-1].Ratio()), fmt.Sprintf("%d of %d", below, len(g.rows)))
+			fmt.Sprintf("%.1f", g.rows[len(g.rows)/2].Ratio()), fmt.Sprintf("%.1f", g.rows[len(g.rows)-1].Ratio()), fmt.Sprintf("%d of %d", below, len(g.rows)), shareOf(shares))
 	}
 	return map[string]string{"processor": out + fmt.Sprintf("\n%s, commit %s, %s: `%s`.\n", f.Device, f.Commit, f.Date, f.Command)}, nil
+}
+
+// shareOf is the median of some shares and the most, nothing of none.
+func shareOf(list []float64) string {
+	if len(list) == 0 {
+		return ""
+	}
+	slices.Sort(list)
+	return fmt.Sprintf("%.2f, at most %.2f", list[len(list)/2], list[len(list)-1])
 }
 
 // micros is a time in microseconds, or in milliseconds from 1 on.

@@ -33,7 +33,7 @@ def refused() -> None:
 
 def main() -> None:
     rng = np.random.default_rng(9)
-    a, batch = rng.random((8, 8)), rng.random((4, 6, 6))
+    a, batch, whole, masses = rng.random((8, 8)), rng.random((4, 6, 6)), rng.integers(0, 3, (8, 8)), rng.dirichlet(np.ones(8))
     sparse = scipy.sparse.csr_array(np.where(np.eye(8) + rng.random((8, 8)) > 0.7, a + 0.1, 0))
     kinds: dict[str, Callable[[], Any]] = {
         "linear_sum_assignment": lambda: coalesce.linear_sum_assignment(a),
@@ -44,6 +44,13 @@ def main() -> None:
         "solve_assignment, limit": lambda: coalesce.solve_assignment(a, limit=0.2),
         "solve_assignment, sparse": lambda: coalesce.solve_assignment(sparse),
         "lapx.lapjv, cost_limit": lambda: lapx.lapjv(a, cost_limit=0.2),
+        "linear_sum_assignment, SciPy's ties": lambda: coalesce.linear_sum_assignment(whole, ties="scipy"),
+        "solve_assignment, k_best": lambda: coalesce.solve_assignment(a, k_best=3),
+        "solve_assignment, a job": lambda: coalesce.solve_assignment(a, time_limit=100),
+        "solve_assignment, a batch": lambda: coalesce.solve_assignment(batch),
+        "solve_assignment, supply": lambda: coalesce.solve_assignment(a, supply=2, capacity=3),
+        "emd": lambda: coalesce.emd(masses, masses[::-1], a),
+        "solve_qubo, a job": lambda: coalesce.solve_qubo({("a", "a"): -2, ("a", "b"): 3}, time_limit=100),
         "solve_qubo": lambda: coalesce.solve_qubo({("a", "a"): -2, ("a", "b"): 3}),
         "solve_csg": lambda: coalesce.solve_csg([0, 3, 4, 9]),
         "solve_auction": lambda: coalesce.solve_auction([(1, ["x"]), (2, ["x", "y"])]),

@@ -208,7 +208,7 @@ def held():
 
 def test_memory_does_not_grow():
     a = np.random.default_rng(9).random((4, 4))
-    bad = np.full((2, 2), np.inf)
+    bad, many = np.full((2, 2), np.inf), np.random.default_rng(9).random((5, 30, 30))
 
     def calls(n):
         for k in range(n):
@@ -220,6 +220,9 @@ def test_memory_does_not_grow():
                     pass
             if k % 100 == 0:
                 coalesce.solve_assignment(a)
+                coalesce.linear_sum_assignment(many)
+                coalesce.solve_assignment(a, time_limit=100)  # a job
+                coalesce.solve_assignment(a, supply=2, capacity=3)
 
     calls(20_000)
     before = held()

@@ -30,6 +30,8 @@ type Matcher struct {
 	u, v   []int64  // duals of the shorter and the longer side
 	graph  graph
 	own    []float64 // costs of matched pairs
+
+	unchecked bool // for the benchmark of the certificate: Match ends before its check
 }
 
 // A Reading says which pairs of a row searches read.
@@ -61,7 +63,7 @@ const untied = 12
 // free. The matching is the best for the costs as they are, without any rounding: value is its sum, rounded once. It is false where it
 // cannot say so, and for costs that are no numbers: other solvers decide these.
 func Match[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, column []int32) (value float64, ok bool) {
-	if !findSmall(s, rows, cols, costs, maximize, column) {
+	if s.unchecked || !findSmall(s, rows, cols, costs, maximize, column) {
 		defer s.search.Close()
 		if !solve(s, rows, cols, costs, maximize, 0, column) {
 			return 0, false
@@ -354,6 +356,9 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 			return false
 		}
 		s.own[i] = float64(c)
+	}
+	if s.unchecked {
+		return true
 	}
 	most := max(magnitude(s.own), magnitude(q.Prices()))
 	if !(most < math.MaxFloat64/4) {

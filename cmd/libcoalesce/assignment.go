@@ -31,6 +31,9 @@ const source = "an array"
 // goroutines that share a pass takes long.
 const onThread = 1 << 15
 
+// smallCosts are engine.Host's costs for one core.
+const smallCosts = 1 << 12
+
 //export goAssign
 func goAssign(p *C.coalesce_assignment) C.int32_t {
 	var err error
@@ -67,7 +70,7 @@ func assignHere(p *C.coalesce_assignment, err error) C.int32_t {
 	whole := func() error { return assign(context.Background(), p, nil, report) }
 	switch {
 	case err != nil || done:
-	case wantsColumnsOnly(p):
+	case wantsColumnsOnly(p) || small(p):
 		err = recoverPanic(whole)
 	default:
 		err = <-runOnGoThread(whole)
@@ -174,6 +177,11 @@ func further(p *C.coalesce_assignment, s *solve.Settings) error {
 		place.Device = fmt.Sprintf("%s:%d", device.CUDA, p.device)
 	}
 	return jobs.Resources{Open: openNamed, Tuning: openTuning}.Apply(&place, assignment.Subjects, s)
+}
+
+// small reports whether the solve of what a struct describes waits for no other goroutine: its costs are one core's.
+func small(p *C.coalesce_assignment) bool {
+	return p != nil && p.device == C.COALESCE_HOST && p.batch == 1 && p.dimensions == 0 && p.rows > 0 && p.rows <= smallCosts && p.cols <= smallCosts/p.rows
 }
 
 // plain reports whether quick may solve what a struct describes.

@@ -34,7 +34,8 @@ func goStart(problem, options *C.char, list *C.coalesce_array, count C.int32_t, 
 //export goSolve
 func goSolve(problem, options *C.char, list *C.coalesce_array, count C.int32_t, code *C.int32_t, buffer *C.char, size C.int64_t) C.int64_t {
 	var text []byte
-	err := <-runOnGoThread(func() (err error) {
+	// On this thread: small solves wait for no other goroutine, and a hand-over takes longer than some of them.
+	err := recoverPanic(func() (err error) {
 		job := jobs.Job{Problem: C.GoString(problem), Options: []byte(C.GoString(options)), Arrays: map[string]any{}}
 		if err = gather(job.Arrays, list, count); err == nil {
 			text, err = jobs.Solve(context.Background(), jobs.Resources{Open: openNamed, Tuning: openTuning}, job)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # A program of at most so many variables is solved by looking at all, in less than a millisecond.
 _DIRECT = 12
+_PROVEN = ("seed", "target", "start", "threads")  # options with which it is still proven at once
 
 
 @dataclass(frozen=True)
@@ -128,5 +129,5 @@ def solve_entries(n: int, i: NDArray[Any], j: NDArray[Any], c: NDArray[Any], lab
         return QUBOResult(report, x, labels, several)
 
     told = Told(progress, options.get("time_limit") or (None if options.get("work") else 10.0), ask=ask)
-    result: QUBOResult = start("qubo", text, {"i": i, "j": j, "coefficients": c}, finish, told, small=n <= _DIRECT and all(x is None for x in options.values()))
+    result: QUBOResult = start("qubo", text, {"i": i, "j": j, "coefficients": c}, finish, told, small=n <= _DIRECT and all(x is None or name in _PROVEN for name, x in options.items()))
     return result

@@ -20,6 +20,9 @@ from ._results import AssignmentFields
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+# A flow over at most so many pairs takes less than some milliseconds: it has no history to keep.
+_DIRECT = 1 << 10
+
 _MOST = 1 << 61  # sum of amounts
 
 
@@ -111,7 +114,8 @@ def _start(given: dict[str, NDArray[Any]], shape: tuple[int, int], supply: Any, 
         table = np.array([(x["row"], x["column"], x["amount"]) for x in report.pop("flow") or []], np.int64).reshape(-1, 3)
         return TransportResult(report, table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy(), shape)
 
-    result: TransportResult = start("transport", json.dumps(options).encode(), given, finish, Told(progress, time_limit, keep=True))
+    small = shape[0] * shape[1] <= _DIRECT and time_limit is None
+    result: TransportResult = start("transport", json.dumps(options).encode(), given, finish, Told(progress, time_limit, keep=not small), small)
     return result
 
 

@@ -26,9 +26,16 @@ func Split(n, least int, work func(from, to int)) {
 // Pieces works on 0..n-1 one after the other, each on the core that is free next:
 // for pieces of work that take unequal times.
 func Pieces(n int, work func(k int)) {
+	parts := min(runtime.GOMAXPROCS(0), n)
+	if parts == 1 {
+		for k := range n {
+			work(k)
+		}
+		return
+	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
+	for range parts {
 		wg.Go(func() {
 			for k := int(next.Add(1) - 1); k < n; k = int(next.Add(1) - 1) {
 				work(k)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"runtime"
 	"time"
 
 	"coalesce/autotune/tuned"
@@ -123,6 +124,20 @@ type Host struct {
 	Telling Reporter
 	Wary    bool // end with ErrLong where paths will be long
 	Near    bool // the start is nearly optimal: no auctions come before the searches
+}
+
+// oneCore are the most pairs of rows and columns that one core works on: waiting for another takes longer than a pass over them.
+const oneCore = 1 << 12
+
+// ThreadsFor is how many goroutines work on a problem of so many pairs.
+func (h Host) ThreadsFor(pairs int) int {
+	switch {
+	case pairs <= oneCore:
+		return 1
+	case h.Threads <= 0:
+		return runtime.GOMAXPROCS(0)
+	}
+	return h.Threads
 }
 
 // ErrLong is the error of a wary solve.

@@ -4,7 +4,6 @@ package host
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -47,9 +46,7 @@ const (
 // Beside the error of a ctx that has ended stands the partial matching, where there is
 // one, with the duals so far; those of rows may be too large.
 func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error) {
-	if on.Threads <= 0 {
-		on.Threads = runtime.GOMAXPROCS(0)
-	}
+	on.Threads = on.ThreadsFor(p.Rows * p.Cols)
 	threads := on.Threads
 	if p.Rows == 0 {
 		return &engine.Solution{Column: []int32{}, Prices: problem.Prices{U: []int64{}, V: make([]int64, p.Cols)}}, nil
@@ -164,6 +161,10 @@ func (h *core) free() float64 { return float64(len(h.freeRows())) / float64(h.ro
 
 // ParallelParts works on 0..n in parts, on several goroutines that each make a worker.
 func ParallelParts(threads, n int, worker func() func(low, high int)) {
+	if threads == 1 {
+		worker()(0, n)
+		return
+	}
 	grain := max(1, n/(threads*16))
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -6,7 +6,6 @@ package simplex
 import (
 	"context"
 	"math"
-	"runtime"
 	"slices"
 
 	"coalesce/solvers/assignment/internal/engine"
@@ -40,9 +39,7 @@ func Solve(ctx context.Context, p *problem.Normal, on engine.Host) (*Solution, e
 }
 
 func newSolve(p *problem.Normal, on engine.Host) (*solve, error) {
-	if on.Threads <= 0 {
-		on.Threads = runtime.GOMAXPROCS(0)
-	}
+	on.Threads = on.ThreadsFor(p.Rows * p.Cols)
 	source, err := host.SourceOf(p, on.Tuning)
 	return &solve{Host: on, p: p, source: source}, err
 }

@@ -115,7 +115,7 @@ func (a KernelAlgorithm) run(ctx context.Context, t *Task, inst *problem.Instanc
 		}
 		return err
 	}
-	if a.Family.Target != device.Host {
+	if a.Family.Target != device.Host || inst.N <= cancel.FewAgents {
 		err = work()
 	} else {
 		_, err = cancel.WithGrace(ctx, work)

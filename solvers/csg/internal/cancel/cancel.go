@@ -11,6 +11,9 @@ import (
 // Grace is how long WithGrace waits for work after the end of its context.
 const Grace = 500 * time.Millisecond
 
+// FewAgents are so few that a pass over the values of all their coalitions takes less than the start of a goroutine for it.
+const FewAgents = 10
+
 // WithGrace returns work's error. If work runs on for longer than Grace after the end of ctx, WithGrace
 // returns ctx's error, and true: work has been left running.
 func WithGrace(ctx context.Context, work func() error) (left bool, err error) {

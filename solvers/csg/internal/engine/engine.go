@@ -112,7 +112,13 @@ func Solve(ctx context.Context, e Engine, s device.Stream, inst *problem.Instanc
 	if err := e.Run(ctx, s, p); err != nil {
 		return nil, "", err
 	}
-	if err := cancel.Wait(ctx, s); err != nil {
+	var err error
+	if inst.N <= cancel.FewAgents {
+		err = s.Sync()
+	} else {
+		err = cancel.Wait(ctx, s)
+	}
+	if err != nil {
 		return nil, "", err
 	}
 	p.Report(1)

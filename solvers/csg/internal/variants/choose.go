@@ -32,6 +32,9 @@ func ChooseNarrowest(ctx context.Context, f *device.Family, facts device.Facts, 
 
 // Recast is inst.As, or at the end of ctx that one's error: passes over 2^28 values take seconds.
 func Recast(ctx context.Context, inst *problem.Instance, types ...problem.Value) (*problem.Recast, error) {
+	if inst.N <= cancel.FewAgents {
+		return inst.ConvertTo(types...), nil
+	}
 	return cancel.AtOnce(ctx, func() (*problem.Recast, error) { return inst.ConvertTo(types...), nil }, nil)
 }
 

@@ -43,6 +43,11 @@ func Load(dir string, overlay map[string][]byte, patterns ...string) (*Reader, e
 	return &Reader{Packages: found, files: map[string]*file{}, fset: fset}, err
 }
 
+// HasErrors reports whether a package does not compile.
+func (r *Reader) HasErrors() bool {
+	return slices.ContainsFunc(r.Packages, func(p *packages.Package) bool { return len(p.Errors) > 0 })
+}
+
 // A file is one file's declarations by the places of their names.
 type file struct {
 	comments map[place]string

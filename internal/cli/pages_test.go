@@ -59,7 +59,10 @@ type shownCommand struct {
 	output     []string
 }
 
-// commandsOf are the commands of the blocks sh and console of a page.
+// inline finds commands on the examples within sentences and tables.
+var inline = regexp.MustCompile("`(coalesce [^`]*examples/[^`]*)`")
+
+// commandsOf are the commands of the blocks sh and console of a page, and those on the examples elsewhere.
 func commandsOf(t *testing.T, page, text string) (list []shownCommand) {
 	language, open := "", false
 	for n, line := range strings.Split(text, "\n") {
@@ -79,7 +82,11 @@ func commandsOf(t *testing.T, page, text string) (list []shownCommand) {
 				last := &list[len(list)-1]
 				last.output = append(last.output, line)
 			}
-		case open && language == "" && (leads.MatchString(line)):
+		case !open:
+			for _, found := range inline.FindAllStringSubmatch(line, -1) {
+				list = append(list, shownCommand{page, found[1], nil})
+			}
+		case language == "" && leads.MatchString(line):
 			t.Errorf("%s:%d: a command in a block without a language: mark it sh, or console with its output", page, n+1)
 		}
 	}

@@ -29,8 +29,9 @@ type Progress struct {
 	width int // columns of the terminal; 0 when w is none
 	start time.Time
 	text  string
-	share float64   // of the work under way that is done, from 0 to 1; below 0: it is not known
-	since time.Time // the work under way began, where limit bounds it
+	share float64        // of the work under way that is done, from 0 to 1; below 0: it is not known
+	seen  func() float64 // finds share; nil: it is as set
+	since time.Time      // the work under way began, where limit bounds it
 	limit time.Duration
 	drawn bool // a live line is on the screen
 	stop  chan struct{}
@@ -76,11 +77,19 @@ func (p *Progress) Set(format string, args ...any) { p.SetShare(-1, format, args
 func (p *Progress) SetShare(share float64, format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.share = share
+	p.share, p.seen = share, nil
 	p.text = EscapeControl(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " "))
 	if p.width > 0 {
 		p.draw()
 	}
+}
+
+// SetMeasured is Set for work whose share a function finds whenever a terminal's line is drawn.
+func (p *Progress) SetMeasured(share func() float64, format string, args ...any) {
+	p.Set(format, args...)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen = share
 }
 
 // SetLimit says that the work under way from now on ends within a time, of which the bar shows what has passed, where no share of
@@ -140,6 +149,9 @@ func (p *Progress) bar(now time.Time) string {
 		return ""
 	}
 	share := p.share
+	if p.seen != nil {
+		share = p.seen()
+	}
 	if share < 0 && p.limit > 0 {
 		share = now.Sub(p.since).Seconds() / p.limit.Seconds()
 	}

@@ -100,7 +100,9 @@ func (q *queue) readOne(ctx context.Context, path string) *waiting {
 		files = []string{path}
 	}
 	clock := time.Now()
-	p.Set("reading the costs")
+	if p.Set("reading the costs"); path != "" {
+		run.ShowReading(p, path)
+	}
 	if x.inst, x.failed = run.Await(ctx, func() (*problem.Instance, error) { return q.s.instance(q.a, files) }); x.failed == nil && q.s.start != "" {
 		x.start, x.failed = run.Await(ctx, func() (*problem.Duals, error) { return assignment.ReadDuals(q.s.start, x.inst) })
 		if x.failed != nil && ctx.Err() == nil {

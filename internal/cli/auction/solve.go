@@ -111,7 +111,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 	p := a.Progress()
 	defer p.Close()
 	start := time.Now()
-	p.Set("reading %s", run.NameOf(path))
+	run.ShowReading(p, path)
 	auc, err := run.Await(ctx, func() (*problem.Auction, error) { return readAuction(a, path) })
 	if err != nil {
 		return a.ReadError(err)

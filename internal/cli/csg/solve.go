@@ -173,7 +173,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 			}
 			return inst, err
 		}
-		p.Set("reading %s", run.NameOf(path))
+		run.ShowReading(p, path)
 		if !s.search.isGraph(path) {
 			inst, list, err = s.readGame(a, path)
 			return inst, err

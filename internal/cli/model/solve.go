@@ -95,7 +95,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, path string) error
 	p := a.Progress()
 	defer p.Close()
 	name, began, o := run.NameOf(path), time.Now(), s.options
-	p.Set("reading %s", name)
+	run.ShowReading(p, path)
 	m, err := run.Await(ctx, func() (*problem.Model, error) { return read(a, path) })
 	if err != nil {
 		return a.ReadError(err)

@@ -136,7 +136,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *qubo.Sess
 	p := a.Progress()
 	defer p.Close()
 	began := time.Now()
-	p.Set("reading %s", path)
+	run.ShowReading(p, file)
 	var start problem.Bits
 	inst, err := run.Await(ctx, func() (inst *problem.Instance, err error) {
 		inst, start, err = s.instance(a, file)

@@ -40,6 +40,9 @@ func (q *auctionRequest) run(ctx context.Context, a arrays) (any, error) {
 	if err != nil {
 		return nil, solve.AsInputError(err)
 	}
+	if bids, err = q.solver.Apply(bids); err != nil {
+		return nil, err
+	}
 	if q.Start != "" {
 		if q.solver.Start, err = auctionproblem.ParseAllocation([]byte(q.Start), "start", bids); err != nil {
 			return nil, solve.AsInputError(err)

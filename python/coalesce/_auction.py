@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 Price = Union[int, float, str, Decimal]
 
-Bid = Union[tuple[Price, Iterable[Hashable]], tuple[Price, Iterable[Hashable], Hashable]]
+Goods = Union[Iterable[Hashable], Mapping[Hashable, int]]
+
+Bid = Union[tuple[Price, Goods], tuple[Price, Goods, Hashable]]
 
 
 # An auction whose JSON has at most so many bytes, some ten bids, is solved in less than a millisecond: it has no history to keep.
@@ -71,14 +73,16 @@ class AuctionResult(Report, AuctionFields):
 
 @keywords(AuctionOptions)
 def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]] = None, reserves: Iterable[tuple[Price, Iterable[Hashable]]] = (),
-                  sell_all: bool = False, start: Optional[Iterable[int]] = None, device: Union[str, int, None] = None, progress: Progress = None,
+                  sell_all: bool = False, units: Union[int, Mapping[Hashable, int], None] = None, start: Optional[Iterable[int]] = None, device: Union[str, int, None] = None, progress: Progress = None,
                   **options: Unpack[AuctionOptions]) -> AuctionResult:
     """The bids to accept so that no good is sold twice and the prices add up to the most.
 
-    bids: pairs of a price and its goods, or triples with a bidder, of whose bids at most one wins; goods and bidders are
+    bids: pairs of a price and its goods, a list or a dict of the units of each, or triples with a bidder, of whose bids at most one wins; goods and bidders are
     of any hashable kind. Prices are exact decimals: a float stands for the shortest decimals that give it.
     most: how many of its bids a bidder may win, where that is not one.
     reserves: pairs of a price and its goods, which the seller keeps unless bids pay at least so much.
+    units: how many there are of each good, one number or a dict, which leaves others at 1.
+    minimize: buy: prices are costs, and the bids of the least costs win that together have all units of each good, or, with sell_all, just as many. value is their cost.
     sell_all: every good is sold or kept. Raises InfeasibleError where the bids and reserves do not allow that.
     start: bids that win together, by their places in the list, to begin branch and cut with, such as the winners of an earlier result.
     payments: what winners pay: "first", the prices that they bid; "vcg", what the others lose by a winner's presence;
@@ -120,7 +124,16 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
             raise ValueError(f"reserve {k}: found {reserve!r}, expected a price and goods")
         kept.append(_bundle(f"reserve {k}", reserve[0], reserve[1], number_of))
     sell_all = truth("sell_all", sell_all)
-    text = np.frombuffer(json.dumps({"goods": len(number_of), "free_disposal": not sell_all, "reserves": kept, "bidders": list(bidders.values()), "bids": alone}).encode(), np.uint8)
+    count: Any = None
+    if units is not None:
+        each = isinstance(units, Mapping)
+        count = [1 if each else whole("units", units, 0, lib.MOST)] * len(number_of)
+        for good, n in units.items() if isinstance(units, Mapping) else ():
+            if good not in number_of:
+                raise ValueError(f"units: found the good {good!r}, expected one of the bids")
+            count[number_of[good]] = whole(f"units[{good!r}]", n, 0, lib.MOST)
+    amounts = {} if count is None else {"units": count}
+    text = np.frombuffer(json.dumps({"goods": len(number_of), **amounts, "free_disposal": not sell_all, "reserves": kept, "bidders": list(bidders.values()), "bids": alone}).encode(), np.uint8)
     begin = None if start is None else " ".join(str(whole("start", place, 0, len(offers) - 1)) for place in listed("start", start))
     given = encode(AUCTION, options, device=lib.device_name(device), start=begin)
     labels = list(number_of)
@@ -138,7 +151,7 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
     return result
 
 
-def _bundle(what: str, price: Price, goods: Iterable[Hashable], number_of: dict[Hashable, int]) -> dict[str, Any]:
+def _bundle(what: str, price: Price, goods: Goods, number_of: dict[Hashable, int]) -> dict[str, Any]:
     """A price and the numbers of its goods, in the words of the library's JSON."""
     try:
         amount = Decimal(str(price))
@@ -154,6 +167,9 @@ def _bundle(what: str, price: Price, goods: Iterable[Hashable], number_of: dict[
         ids[number] = None
     if not ids:
         raise ValueError(f"{what}: found no goods")
+    if isinstance(goods, Mapping):
+        quantities = {number_of[good]: whole(f"{what}: the units of {good!r}", n, 1, lib.MOST) for good, n in goods.items()}
+        return {"price": f"{amount:f}", "goods": [str(g) for g in sorted(ids)], "quantities": [quantities[g] for g in sorted(ids)]}
     return {"price": f"{amount:f}", "goods": [str(g) for g in sorted(ids)]}
 
 

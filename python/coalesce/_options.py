@@ -190,6 +190,7 @@ class AuctionOptions(TypedDict, total=False):
     target: have branch and cut stop at this revenue or more; default: none.
     payments: compute what winners pay, by this rule; default: no payments.
     proof: add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search.
+    minimize: buy: accept the bids of the least costs that together offer all units of each good, as if the auction said so.
     k_best: find so many allocations, the best first; default: 1.
     threads: cores that the host device uses; default: all.
     tuned: choose among the winners in this file too; default: those of coalesce tune.
@@ -203,6 +204,7 @@ class AuctionOptions(TypedDict, total=False):
     target: Optional[float]
     payments: Optional[Literal["first", "vcg", "core"]]
     proof: Optional[bool]
+    minimize: Optional[bool]
     k_best: Optional[int]
     threads: Optional[int]
     tuned: Optional[str]
@@ -217,6 +219,7 @@ AUCTION: dict[str, Check] = {
     "target": checked_real(),
     "payments": checked_text("first", "vcg", "core"),
     "proof": checked_truth(),
+    "minimize": checked_truth(),
     "k_best": checked_whole(1, 65536),
     "threads": checked_whole(0, 2147483647),
     "tuned": checked_text(),

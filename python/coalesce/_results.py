@@ -362,6 +362,7 @@ class AuctionAcceptedBid(TypedDict):
     price: price, an exact decimal.
     goods: numbers of its goods, dummies included.
     names: names of its goods; left out where goods have none.
+    quantities: units of each of its goods; left out where it asks for one of each.
     """
 
     bid: int
@@ -369,6 +370,7 @@ class AuctionAcceptedBid(TypedDict):
     price: str
     goods: list[int]
     names: NotRequired[list[str]]
+    quantities: NotRequired[list[int]]
 
 
 class AuctionKeptReserve(TypedDict):
@@ -389,7 +391,7 @@ class AuctionCertificate(TypedDict):
 
     accepted: bids that win.
     kept: reserves whose goods the seller keeps; left out where there are none.
-    disjoint: whether no good is sold twice, and limits, alternatives and goods that have to be sold are respected.
+    disjoint: whether no more units of a good are sold than there are, or all are bought, and limits, alternatives and goods that have to be sold are respected.
     sum: sum of the prices, an exact decimal.
     """
 
@@ -504,7 +506,7 @@ class AuctionFields(ReportFields):
 
     @property
     def nodes(self) -> int:
-        """Nodes of branch and cut."""
+        """Nodes of branch and cut, or of branch and bound."""
         return cast('int', self.report["nodes"])
 
     @property
@@ -516,6 +518,16 @@ class AuctionFields(ReportFields):
     def search(self) -> Optional[AuctionoffloadWork]:
         """Work of devices beside branch and cut; None where no device searched."""
         return cast('Optional[AuctionoffloadWork]', self.report.get("search"))
+
+    @property
+    def minimize(self) -> Optional[bool]:
+        """Whether the auction buys: value and bound are costs; None where it sells."""
+        return cast('Optional[bool]', self.report.get("minimize"))
+
+    @property
+    def units(self) -> Optional[list[int]]:
+        """Units of each good; None where there is one of each."""
+        return cast('Optional[list[int]]', self.report.get("units"))
 
     @property
     def lp_bound(self) -> Optional[str]:

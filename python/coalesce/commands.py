@@ -552,6 +552,8 @@ class SolveAuctionFlags(TypedDict, total=False):
     target: have branch and cut stop at this revenue or more (default: none).
     payments: compute what winners pay, by this rule: first, vcg, core (default: no payments).
     proof: add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search.
+    minimize: buy: accept the bids of the least costs that together offer all units of each good, as if the auction said so.
+    units: units of each good, where the auction does not say: a number for all, or NAME=NUMBER between blanks, of which goods left out have 1 (default: those of the auction, else 1).
     k_best: find so many allocations, the best first (default: 1).
     start: begin with the winning bids in this file: their numbers, between blanks, or an earlier result's JSON.
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
@@ -571,6 +573,8 @@ class SolveAuctionFlags(TypedDict, total=False):
     target: Optional[float]
     payments: Optional[Literal["first", "vcg", "core"]]
     proof: Optional[bool]
+    minimize: Optional[bool]
+    units: Optional[Path]
     k_best: Optional[int]
     start: Optional[Path]
     device: Optional[Path]

@@ -146,6 +146,21 @@ def test_best_allocations():
     assert len(every.best) == 5 and every.complete and every.winners == every.best[0].winners
 
 
+def test_units_and_costs():
+    bids = [(6, {"a": 2, "b": 1}, "x"), (5, ["a"], "y"), (4, {"b": 2}, "z")]
+    sold = coalesce.solve_auction(bids, units={"a": 3, "b": 2}, proof=True)
+    assert sold.revenue == 11 and sold.winners == [0, 1] and sold.units == [3, 2] and sold.row_proof
+    bought = coalesce.solve_auction(bids, units=2, minimize=True, k_best=2)
+    assert bought.revenue == 10 and bought.winners == [0, 2] and bought.minimize and [x.value for x in bought.best] == [10, 15]
+    assert coalesce.solve_auction([(5, ["a", "b"]), (4, ["a"]), (3, ["b"])], minimize=True, sell_all=True).revenue == 5
+    with pytest.raises(coalesce.InfeasibleError):
+        coalesce.solve_auction(bids, units={"a": 9}, minimize=True)
+    with pytest.raises(ValueError, match="good 'q'"):
+        coalesce.solve_auction(bids, units={"q": 1})
+    with pytest.raises(ValueError, match="several units of a good"):
+        coalesce.solve_auction(bids)
+
+
 def test_reserves_and_limits():
     bids = [(5, ["x"], "ann"), (4, ["y"], "ann"), (3, ["z"], "ann"), ("2.5", ["z"])]
     assert coalesce.solve_auction(bids).winners == [0, 3]

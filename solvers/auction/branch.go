@@ -47,7 +47,7 @@ func (t *progress) report(value, bound, nodes int64) {
 	t.value, t.bound = max(t.value, value), min(t.bound, bound)
 	best := t.atomic.OriginalValue(big.NewInt(t.value))
 	most := t.atomic.OriginalPrice(big.NewInt(t.bound))
-	if t.target != nil && best.Float() >= *t.target {
+	if reaches(t.atomic.Original, best, t.target) {
 		t.stop()
 	}
 	if t.to == nil {
@@ -87,7 +87,9 @@ func (r *run) solveByBranch(ctx context.Context, o Options, reason string) (_ *R
 		price.Amount = (price.Amount + p.Multiplier - 1) / p.Multiplier
 		res.prices = append(res.prices, price)
 	}
-	res.proof = replay.New(solved)
+	if res.proof = replay.New(solved); res.proof == nil && o.Proof && !slices.ContainsFunc(p.Bids, func(b problem.Bid) bool { return b.Price > 0 }) {
+		res.proof = &replay.Proof{Parts: []replay.Part{}}
+	}
 	res.LPBound = solve.Number(p.FormatPrice(big.NewInt(solved.LPBound)))
 	if err := res.Accept(solved.Winners); err != nil {
 		return nil, err
@@ -101,7 +103,7 @@ func (r *run) solveByBranch(ctx context.Context, o Options, reason string) (_ *R
 		return res, nil
 	}
 	res.SetBound(bound)
-	if o.Target != nil && p.OriginalNumber(res.Value).Float() >= *o.Target {
+	if reaches(p.Original, p.OriginalNumber(res.Value), o.Target) {
 		return res, nil
 	}
 	if solved.Limited != "" && ctx.Err() == nil {

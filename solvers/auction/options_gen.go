@@ -27,6 +27,17 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 				Name:  "proof",
 			},
 			{
+				About: "buy: accept the bids of the least costs that together offer all units of each good, as if the auction said so",
+				Field: "Minimize",
+				Name:  "minimize",
+			},
+			{
+				About:   "units of each good, where the auction does not say: a number for all, or NAME=NUMBER between blanks, of which goods left out have 1",
+				Default: "those of the auction, else 1",
+				Field:   "Units",
+				Name:    "units",
+			},
+			{
 				About:   "find so many allocations, the best first",
 				Default: "1",
 				Field:   "KBest",
@@ -41,7 +52,7 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *Options) Pointers(at []any) []any {
 	at = o.Settings.Pointers(at)
-	at = append(at, &o.Payments, &o.Proof, &o.KBest)
+	at = append(at, &o.Payments, &o.Proof, &o.Minimize, &o.Units, &o.KBest)
 	return at
 }
 

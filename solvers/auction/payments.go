@@ -58,6 +58,10 @@ func ComputePayments(ctx context.Context, res *Result, rule Rule, o Options) err
 		res.notePayments(rule, "the winners are not proven to be the best")
 		return nil
 	}
+	if !res.Auction.IsPacking() || res.Auction.Minimize {
+		res.notePayments(rule, "they are of auctions that sell one unit of each good")
+		return nil
+	}
 	c, err := payments.New(res.paymentOutcome(), o.Settings)
 	if err != nil {
 		return fmt.Errorf("payments: %w", err)

@@ -119,16 +119,17 @@ func (res *Result) takeRanking(found *integer.Result, asked int) {
 	for _, x := range list {
 		res.Best = append(res.Best, res.allocationOf(x))
 	}
-	res.Notes = append(slices.Clip(res.Notes), fmt.Sprintf("the %d best allocations took %s", len(list), formats.Count(found.Nodes, "node")))
+	res.Notes = append(slices.Clip(res.Notes), fmt.Sprintf("%s ranked in %s", formats.Count(len(list), "allocation"), formats.Count(found.Nodes, "node")))
 }
 
-// verifyRanking holds the ranking of a result against the auction. Its solution, checked before, is r's.
-func (res *Result) verifyRanking(v *solve.Verdict, stated []statedAllocation, complete *bool, proof *RowProof, places map[int64]int) {
+// verifyRanking holds the ranking of a result, whose solution was checked before, against the auction. It reports whether a proof shows that
+// none is missing.
+func (res *Result) verifyRanking(v *solve.Verdict, stated []statedAllocation, complete *bool, proof *RowProof, places map[int64]int) (shown bool) {
 	if len(stated) == 0 {
 		if complete != nil || proof != nil {
 			v.Refute("the result speaks of a ranking, and has none")
 		}
-		return
+		return false
 	}
 	p := integer.New(res.Auction)
 	var list []integer.Solution
@@ -138,7 +139,7 @@ func (res *Result) verifyRanking(v *solve.Verdict, stated []statedAllocation, co
 			place, ok := places[number]
 			if !ok {
 				v.Refute("allocation %d has bid %d, which the auction does not have", k, number)
-				return
+				return false
 			}
 			one.Winners = append(one.Winners, place)
 		}
@@ -149,7 +150,7 @@ func (res *Result) verifyRanking(v *solve.Verdict, stated []statedAllocation, co
 		}
 		if err != nil {
 			v.Refute("allocation %d: %w", k, err)
-			return
+			return false
 		}
 		s := integer.Solution{Ones: one.onesOf(one.Winners, kept)}
 		s.Value = p.Value(s.Ones)
@@ -170,7 +171,7 @@ func (res *Result) verifyRanking(v *solve.Verdict, stated []statedAllocation, co
 	v.Note("ranking: %s, each checked", formats.Count(len(list), "allocation"))
 	if proof == nil {
 		v.Note("that no allocation is missing among them is not checked: the result has no proof of that")
-		return
+		return false
 	}
 	err := errors.New("found no tree")
 	if proof.Root != nil {
@@ -178,7 +179,8 @@ func (res *Result) verifyRanking(v *solve.Verdict, stated []statedAllocation, co
 	}
 	if err != nil {
 		v.Refute("the proof of the ranking: %w", err)
-		return
+		return false
 	}
 	v.Note("ranking: no other allocation is worth more than its last, by a tree of prices computed again")
+	return true
 }

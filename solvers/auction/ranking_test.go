@@ -46,8 +46,8 @@ func TestRankingAgainstEveryAllocation(t *testing.T) {
 	whole, refused := 0, 0
 	for round := range auctions(2000) {
 		a := drawnLanguages(r, r.IntN(4) == 0)
-		if len(a.Bids)+len(a.Reserves) > 8 {
-			a.Bids = a.Bids[:min(len(a.Bids), 8-len(a.Reserves))]
+		if len(a.Bids)+len(a.Reserves) > 7 {
+			a.Bids = a.Bids[:min(len(a.Bids), 7-len(a.Reserves))]
 		}
 		want := everyAllocation(a)
 		k := 2 + r.IntN(6)

@@ -24,7 +24,7 @@ type Result struct {
 	Items   int              `json:"-"` // goods and dummies that several bids ask for: the agents of the reduced instance
 	// splittings that the kernels of coalition structures evaluated
 	Splittings float64 `json:"splittings"`
-	// nodes of branch and cut
+	// nodes of branch and cut, or of branch and bound
 	Nodes int64 `json:"nodes"`
 	// work of tables of bidders on a device, payments included
 	Tables TableWork `json:"tables,omitzero" none:"no device made tables"`
@@ -146,7 +146,11 @@ func (res *Result) String() string {
 	for _, k := range res.Kept {
 		fmt.Fprintf(&b, "kept\t%s\t %s\n", a.FormatPrice(big.NewInt(a.Reserves[k].Price)), strings.Join(a.GoodNames(a.Reserves[k].Goods), " "))
 	}
-	fmt.Fprintf(&b, "revenue\t%s\n", res.Value)
+	what := "revenue"
+	if a.Minimize {
+		what = "cost"
+	}
+	fmt.Fprintf(&b, "%s\t%s\n", what, res.Value)
 	for k, x := range res.Best {
 		fmt.Fprintf(&b, "allocation %d\t%s\n", k+1, x.Value)
 	}
@@ -179,6 +183,10 @@ type written struct {
 	*stored
 	// revenue of the solution and the prices of the reserves that the seller keeps, an exact decimal
 	Value decimal `json:"value" none:"there is no solution, or none was found"`
+	// whether the auction buys: value and bound are costs
+	Minimize bool `json:"minimize,omitempty" none:"it sells"`
+	// units of each good
+	Units []int64 `json:"units,omitempty" none:"there is one of each"`
 	// value that no solution beats, an exact decimal
 	Bound decimal `json:"bound" none:"nothing is known"`
 	// numbers of the bids that win
@@ -220,7 +228,7 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 	kept := stored(*res)
 	kept.Size = maps.Clone(kept.Size)
 	kept.Size["items"] = res.Items
-	w := written{stored: &kept, Value: decimal(res.Value), Bound: decimal(res.Bound), Solution: numbers, LPBound: decimal(res.LPBound),
+	w := written{stored: &kept, Minimize: res.Auction.Minimize, Units: res.Auction.Units, Value: decimal(res.Value), Bound: decimal(res.Bound), Solution: numbers, LPBound: decimal(res.LPBound),
 		Payments: res.Payments.State(res.Auction), Certificate: found, Best: res.state(), RowProof: res.rowProof, Proof: res.proof}
 	if res.Best != nil {
 		w.Complete = &res.Complete

@@ -48,8 +48,12 @@ func (s *Session) solveCSG(ctx context.Context, inst *csgproblem.Instance, progr
 func (s *Session) Solve(ctx context.Context, a *auctionproblem.Auction) (*Result, error) {
 	ctx, cancel := s.WithTimeLimit(ctx)
 	defer cancel()
+	a, err := s.Apply(a)
+	if err != nil {
+		return nil, fmt.Errorf("solve auction: %w", err)
+	}
 	res, err := solve.Run(ctx, &s.Settings, &run{Session: s, auction: a})
-	if err == nil && s.KBest > 1 {
+	if err == nil && s.KBest > 1 && a.IsPacking() {
 		err = s.rankAllocations(ctx, res)
 	}
 	if err == nil && s.Payments != "" {

@@ -22,6 +22,10 @@ type Options struct {
 	Payments string `option:"payments" words:"Rules()" default:"no payments"`
 	// add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search
 	Proof bool `option:"proof"`
+	// buy: accept the bids of the least costs that together offer all units of each good, as if the auction said so
+	Minimize bool `option:"minimize"`
+	// units of each good, where the auction does not say: a number for all, or NAME=NUMBER between blanks, of which goods left out have 1
+	Units string `option:"units" default:"those of the auction, else 1"`
 	// find so many allocations, the best first
 	KBest int `option:"k_best" min:"1" max:"65536" default:"1"`
 }
@@ -41,6 +45,9 @@ func Algorithms() []string {
 //   - Branch and cut, on all cores of the host, for more.
 //
 // The result is checked: no good is sold twice, and the prices add up to the solver's total.
+//
+// Auctions with several units of a good, and those that buy with free disposal, are solved by branch and bound over rows of whole numbers, on all
+// cores of the host.
 //
 // With KBest of 2 or more it finds that many allocations, fewer where there are no more, by branch and bound on the host.
 //
@@ -82,6 +89,25 @@ func checkOptions(o *Options) error {
 	return o.RefuseStart("algorithm " + o.Algorithm + " uses the prices alone, " + Branch + " begins with bids that are known")
 }
 
+// reaches reports whether a value is as good as the target; false without one.
+func reaches(a *problem.Auction, value solve.Number, target *float64) bool {
+	if target == nil || value == "" {
+		return false
+	}
+	if a.Minimize {
+		return value.Float() <= *target
+	}
+	return value.Float() >= *target
+}
+
+// markMet marks that the answer is as good as the target.
+func (r *run) markMet() {
+	if reaches(r.auction, r.result.Value, r.Target) {
+		met := time.Since(r.start).Seconds()
+		r.result.Met = &met
+	}
+}
+
 // takeStart takes the bids to begin with from the settings, as atomic bids of prices above 0 and their value. It reports whether they are
 // worth the target.
 func (r *run) takeStart() (met bool, err error) {
@@ -100,7 +126,7 @@ func (r *run) takeStart() (met bool, err error) {
 		}
 	}
 	value := solve.Number(a.FormatPrice(a.Value(winners, kept)))
-	return r.Target != nil && value.Float() >= *r.Target, nil
+	return reaches(a, value, r.Target), nil
 }
 
 // A run is the solve of one auction, from its plan to its result. Algorithms find results of its atomic bids.
@@ -121,6 +147,12 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*Result
 	r.start = time.Now()
 	if err := checkOptions(&r.Options); err != nil {
 		return nil, nil, err
+	}
+	if err := r.auction.Check(); err != nil {
+		return nil, nil, err
+	}
+	if !r.auction.IsPacking() {
+		return r.planRows(ctx)
 	}
 	var err error
 	if r.atomic, err = problem.NewAtomicBids(r.auction, true); err != nil {
@@ -196,13 +228,16 @@ func (r *run) byStructures(ctx context.Context) (*Result, error) {
 
 // Certify implements solve.Work: it converts a result of atomic bids to one of the auction that they express.
 func (r *run) Certify(ctx context.Context, found *Result) error {
+	if r.atomic == nil {
+		return r.certifyRows(found)
+	}
 	if r.Start == nil {
 		found.Winners = r.atomic.EarliestBids(found.Winners)
 	}
 	res, err := originalResult(r.atomic, found)
 	if res != nil {
 		*r.result = *res
-		r.result.MarkMet(r.Target, r.start)
+		r.markMet()
 	}
 	if errors.Is(err, solve.ErrInfeasible) && !res.Proven {
 		r.refute(ctx)
@@ -216,7 +251,11 @@ func (r *run) Best(ctx context.Context, found *Result) (string, error) {
 		return "", nil
 	}
 	err := r.Certify(ctx, found)
-	return fmt.Sprintf("the bids are the best so far, and none pay more than %s", r.result.Bound), err
+	text := "the bids are the best so far, and none pay more than %s"
+	if r.auction.Minimize {
+		text = "the bids are the best so far, and none cost less than %s"
+	}
+	return fmt.Sprintf(text, r.result.Bound), err
 }
 
 // refute adds a proof to a result of bids that do not sell every good: branch and cut solves the auction again

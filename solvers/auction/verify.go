@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"coalesce/solvers/auction/internal/integer"
 	"coalesce/solvers/auction/internal/payments"
 	"coalesce/solvers/auction/internal/replay"
 	"coalesce/solvers/auction/problem"
@@ -26,6 +27,8 @@ func Verify(a *problem.Auction, result []byte) (*solve.Verdict, error) {
 		Proof       *replay.Proof       `json:"proof"`
 		Best        []statedAllocation  `json:"best"`
 		Complete    *bool               `json:"complete"`
+		Minimize    bool                `json:"minimize"`
+		Units       []int64             `json:"units"`
 		Ranking     *RowProof           `json:"row_proof"`
 	}
 	if err := json.Unmarshal(result, &x); err != nil {
@@ -35,17 +38,30 @@ func Verify(a *problem.Auction, result []byte) (*solve.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	reduced, err := NewReduction(a)
-	if err != nil {
-		return nil, err
+	if a, err = statedAuction(v, a, x.Minimize, x.Units); err != nil || len(v.Failures) > 0 {
+		return v, err
 	}
 	r := NewResult(a)
-	r.Size["items"] = len(reduced.Items)
+	var atomic *problem.AtomicBids
+	if a.IsPacking() {
+		reduced, err := NewReduction(a)
+		if err != nil {
+			return nil, err
+		}
+		atomic, r.Items = reduced.atomic, len(reduced.Items)
+	} else {
+		r.Items = len(integer.New(a).Rows)
+	}
+	r.Size["items"] = r.Items
 	if !v.SameSize(r.Size) {
 		return v, nil
 	}
-	if x.Solution == nil {
-		verifyUnsold(v, reduced.atomic, &x.Report, x.Proof)
+	switch {
+	case x.Solution == nil && atomic == nil:
+		r.verifyInfeasible(v, &x.Report, x.Ranking)
+		return v, nil
+	case x.Solution == nil:
+		verifyUnsold(v, atomic, &x.Report, x.Proof)
 		return v, nil
 	}
 	places := make(map[int64]int, len(a.Bids))
@@ -70,7 +86,7 @@ func Verify(a *problem.Auction, result []byte) (*solve.Verdict, error) {
 		return v, nil
 	}
 	v.Note("%s", feasible(a))
-	v.CheckValue(r.Value, true)
+	v.CheckValue(r.Value, !a.Minimize)
 	if found := a.Certify(r.Winners, r.Kept); !reflect.DeepEqual(x.Certificate, found) {
 		v.Refute("the certificate differs from that of the auction's bids, whose prices add up to %s", found.Sum)
 	}
@@ -81,7 +97,14 @@ func Verify(a *problem.Auction, result []byte) (*solve.Verdict, error) {
 			v.Note("payments: by the rule %s, computed again from the auction%s", x.Payments.Rule, note)
 		}
 	}
-	r.verifyRanking(v, x.Best, x.Complete, x.Ranking, places)
+	if atomic == nil && x.Best == nil && x.Ranking != nil {
+		r.verifyRows(v, &x.Report, x.Ranking)
+		return v, nil
+	}
+	if r.verifyRanking(v, x.Best, x.Complete, x.Ranking, places) && atomic == nil && x.Bound == r.Value {
+		v.BoundChecked = true
+		return v, nil
+	}
 	if x.Proof == nil {
 		v.NoteUnchecked()
 	} else if err := r.checkProof(v, x.Proof, x.Bound); err != nil {
@@ -132,10 +155,18 @@ func checkUnsellable(p *problem.AtomicBids, x *replay.Proof) error {
 // feasible is the message for winning bids that can win together.
 func feasible(a *problem.Auction) string {
 	text := "feasible: no good is sold twice"
+	switch {
+	case a.Minimize && a.SellAll:
+		text = "feasible: the bids have all units of each good and no more"
+	case a.Minimize:
+		text = "feasible: the bids have all units of each good"
+	case a.IsMultiUnit():
+		text = "feasible: no more units of a good are sold than there are"
+	}
 	if len(a.Limits) > 0 {
 		text += ", no bidder wins more than it may"
 	}
-	if a.SellAll {
+	if a.SellAll && !a.Minimize {
 		text += ", every good is sold or kept"
 	}
 	return text
@@ -179,11 +210,11 @@ func (res *Result) checkProof(v *solve.Verdict, x *replay.Proof, stated solve.Nu
 	switch {
 	case !ok:
 		return errors.New("found a proof of no bound")
-	case proven.Cmp(claimed) <= 0:
-		v.Note("bound: no bids are worth more than %s, by a tree of prices of cliques computed again", bound)
+	case proven.Cmp(claimed) == 0 || (proven.Cmp(claimed) < 0) != res.Auction.Minimize:
+		v.Note("bound: no bids are better than %s, by a tree of prices of cliques computed again", bound)
 		v.BoundChecked = true
 	default:
-		v.Note("no bids are worth more than %s, by prices of cliques computed again; the stated bound %s comes from a search that did not end", bound, stated)
+		v.Note("no bids are better than %s, by prices of cliques computed again; the stated bound %s comes from a search that did not end", bound, stated)
 	}
 	return nil
 }

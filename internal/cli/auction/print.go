@@ -10,6 +10,7 @@ import (
 	"coalesce/internal/picture"
 	"coalesce/internal/ui"
 	"coalesce/solvers/auction"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -34,7 +35,14 @@ func showIncumbent(p *ui.Progress, path string) func(solve.Incumbent) {
 // describeCheck describes the check that an answer has passed.
 func describeCheck(r *auction.Result) string {
 	text := "no good is sold twice"
-	if r.Auction.SellAll {
+	switch {
+	case r.Auction.Minimize && r.Auction.SellAll:
+		text = "all units of each good are bought and no more"
+	case r.Auction.Minimize:
+		text = "all units of each good are bought"
+	case r.Auction.IsMultiUnit():
+		text = "no more units of a good are sold than there are"
+	case r.Auction.SellAll:
 		text = "every good is sold or kept once"
 	}
 	if len(r.Auction.Limits) > 0 {
@@ -88,12 +96,19 @@ func writeWinners(w io.Writer, r *auction.Result) error {
 			t.Row(price, bid, goods)
 		}
 	}
-	goods := func(ids []int64) string {
+	goods := func(b problem.Bid) string {
 		var names []string
-		for _, g := range ids {
-			if !a.IsDummy(g) {
+		for k, g := range b.Goods {
+			switch n := b.Quantity(k); {
+			case a.IsDummy(g):
+			case n > 1:
+				names = append(names, fmt.Sprintf("%d of %s", n, a.GoodName(g)))
+			default:
 				names = append(names, a.GoodName(g))
 			}
+		}
+		if b.Quantities != nil {
+			return strings.Join(names, ", ")
 		}
 		if a.Names != nil {
 			return strings.Join(names, ", ")
@@ -102,14 +117,17 @@ func writeWinners(w io.Writer, r *auction.Result) error {
 	}
 	row("price", "bid", "bidder", "goods")
 	for _, b := range r.AcceptedBids() {
-		row(a.FormatPrice(big.NewInt(b.Price)), fmt.Sprint(b.Number), b.Bidder, goods(b.Goods))
+		row(a.FormatPrice(big.NewInt(b.Price)), fmt.Sprint(b.Number), b.Bidder, goods(b))
 	}
 	for _, k := range r.Kept {
-		row(a.FormatPrice(big.NewInt(a.Reserves[k].Price)), "", "kept, a reserve", goods(a.Reserves[k].Goods))
+		row(a.FormatPrice(big.NewInt(a.Reserves[k].Price)), "", "kept, a reserve", goods(problem.Bid{Goods: a.Reserves[k].Goods}))
 	}
 	sum := fmt.Sprintf("revenue of %s", ui.Count(len(r.Winners), "bid"))
 	if len(r.Kept) > 0 {
 		sum = fmt.Sprintf("revenue %s of %s, and %s kept", a.FormatPrice(a.Revenue(r.Winners)), ui.Count(len(r.Winners), "bid"), ui.Count(len(r.Kept), "reserve"))
+	}
+	if a.Minimize {
+		sum = fmt.Sprintf("cost of %s", ui.Count(len(r.Winners), "bid"))
 	}
 	t.Row(r.Value.String(), "", sum)
 	if err := t.Write(w); err != nil {

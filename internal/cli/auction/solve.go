@@ -56,6 +56,11 @@ most. --time-limit and ctrl-C end branch and cut with the best bids found and a 
 all others. With several files the command solves each, and --json prints a line for
 each.
 
+Goods may have several units, of which bids ask for some. With --minimize, or where
+FILE says so, the auctioneer buys: the bids of the least costs win that together offer
+all units of each good, and more where FILE allows free disposal. Both are solved by
+branch and bound on the host.
+
 --k-best K lists K allocations, the best first: sets of bids, of which none is
 missing between two of the list.
 
@@ -115,6 +120,9 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 	auc, err := run.Await(ctx, func() (*problem.Auction, error) { return readAuction(a, path) })
 	if err != nil {
 		return a.ReadError(err)
+	}
+	if auc, err = s.options.Apply(auc); err != nil {
+		return err
 	}
 	if s.start != "" {
 		text, err := a.ReadStart(s.start, "bids")

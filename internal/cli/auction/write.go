@@ -61,7 +61,8 @@ func ConvertCommand(a *run.App) *cobra.Command {
 		Short: "Write a combinatorial auction in another format",
 		Long: `Read an auction in the text format of CATS, CSV or JSON and write it in another of
 these. Bids keep their numbers, and prices every digit. CATS has no names, which convert
-drops, and no limits, reserve prices or goods that have to be sold, which it refuses.
+drops, and no limits, reserve prices, several units of goods, or goods that have to
+be sold or bought, which it refuses.
 Bidders known by a dummy alone get its number for a name.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -18,6 +18,7 @@ import (
 //   - A reserve is a bid of the seller.
 //   - Without free disposal each good raises the prices of its bids by an amount that makes every
 //     allocation of all goods worth more than any other.
+//   - Costs are prices with the other sign.
 //   - Where there are reserves, all prices are multiplied by a number, and those of reserves then
 //     lowered by one, so that bids that pay as much as reserves win. Payments are computed without
 //     this step.
@@ -39,7 +40,18 @@ func NewAtomicBids(a *Auction, bidsWinTies bool) (*AtomicBids, error) {
 	if err := a.Check(); err != nil {
 		return nil, err
 	}
+	if !a.IsPacking() {
+		return nil, fmt.Errorf("%s: %w", a.Source, ErrUnits)
+	}
 	p := &AtomicBids{Auction: a, Original: a, Multiplier: 1}
+	if a.Minimize { // the least costs are the highest prices with the other sign
+		sold := *a
+		sold.Minimize, sold.Bids = false, slices.Clone(a.Bids)
+		for i := range sold.Bids {
+			sold.Bids[i].Price = -sold.Bids[i].Price
+		}
+		a = &sold
+	}
 	limits := a.BindingLimits()
 	if len(limits) == 0 && len(a.Reserves) == 0 && !a.SellAll {
 		return p, nil
@@ -242,11 +254,15 @@ func (p *AtomicBids) Places(winners, kept []int) []int {
 }
 
 // OriginalAmount converts an upper bound on the value of atomic bids, in their units, to one on the
-// value of the auction's bids, in the auction's units.
+// value of the auction's bids, in the auction's units; to a lower bound on costs.
 func (p *AtomicBids) OriginalAmount(units *big.Int) *big.Int {
 	x := new(big.Int).Add(units, big.NewInt(p.Multiplier-1))
 	x.Div(x, big.NewInt(p.Multiplier)) // rounds down
-	return x.Sub(x, new(big.Int).Mul(big.NewInt(p.GoodPrice), big.NewInt(p.Goods)))
+	x.Sub(x, new(big.Int).Mul(big.NewInt(p.GoodPrice), big.NewInt(p.Goods)))
+	if p.Original.Minimize {
+		x.Neg(x)
+	}
+	return x
 }
 
 // OriginalPrice is OriginalAmount as a decimal.

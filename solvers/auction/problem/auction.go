@@ -6,6 +6,7 @@
 package problem
 
 import (
+	"encoding/binary"
 	"math/big"
 	"slices"
 	"strconv"
@@ -22,6 +23,16 @@ type Bid struct {
 	Goods  []int64 // ids, ascending, each once, dummies too
 	Bidder string  // the bidder's name; empty: Auction.BidderDummy identifies the bidder
 	Line   int     // of the file
+
+	Quantities []int64 // units of each of Goods, of a dummy one; nil: one of each
+}
+
+// Quantity is the units that a bid asks for of its k-th good.
+func (b *Bid) Quantity(k int) int64 {
+	if b.Quantities == nil {
+		return 1
+	}
+	return b.Quantities[k]
 }
 
 // A Reserve is a bundle with a price below which the seller keeps it: a bid of the seller, who may
@@ -45,8 +56,26 @@ type Auction struct {
 	Names    []string       // of the goods 0..Goods-1; nil: their numbers
 	Limits   map[string]int // how many bids of a bidder, by name, can win; bidders without an entry have no limit
 	Reserves []Reserve
-	SellAll  bool // no free disposal: each good is in a winning bid or kept for a reserve
+	SellAll  bool    // no free disposal: each good is in a winning bid or kept for a reserve, with all of its units
+	Units    []int64 // of each good; nil: one
+	Minimize bool    // the auctioneer buys: prices are costs, and bids win that together have all units at the least cost; with SellAll no more than these
 }
+
+// UnitsOf is how many units there are of a good, or are wanted where the auctioneer buys; of a dummy one.
+func (a *Auction) UnitsOf(good int64) int64 {
+	if a.Units == nil || a.IsDummy(good) {
+		return 1
+	}
+	return a.Units[good]
+}
+
+// IsMultiUnit reports whether there are several units of a good, or none, or bids ask for several.
+func (a *Auction) IsMultiUnit() bool {
+	return slices.ContainsFunc(a.Units, func(n int64) bool { return n != 1 }) || slices.ContainsFunc(a.Bids, func(b Bid) bool { return b.Quantities != nil })
+}
+
+// IsPacking reports whether winners are a set packing or partitioning: there is one unit of each good, which is sold, or bought once.
+func (a *Auction) IsPacking() bool { return !a.IsMultiUnit() && (a.SellAll || !a.Minimize) }
 
 // NewAuction makes an auction of the goods 0 to goods-1 and checks it. Ids of goods in bids that are
 // goods or more are dummies, which it counts. The other fields may be set afterwards; Check checks them
@@ -189,4 +218,32 @@ func (a *Auction) KeptPrice(reserves []int) *big.Int {
 func (a *Auction) Value(winners, kept []int) *big.Int {
 	sum := a.Revenue(winners)
 	return sum.Add(sum, a.KeptPrice(kept))
+}
+
+// EarliestOfEqual returns bids that win together, as places, where of bids for the same goods, quantities and alternatives at the same price the first
+// ones win. Those of bidders with limits have to be of one bidder.
+func (a *Auction) EarliestOfEqual(winners []int) []int {
+	var key []byte
+	keyOf := func(b *Bid) string {
+		key = binary.AppendVarint(key[:0], b.Price)
+		for k, g := range b.Goods {
+			key = binary.AppendVarint(binary.AppendVarint(key, g), b.Quantity(k))
+		}
+		if _, limited := a.Limits[b.Bidder]; limited {
+			key = append(key, b.Bidder...)
+		}
+		return string(key)
+	}
+	count := map[string]int{}
+	for _, w := range winners {
+		count[keyOf(&a.Bids[w])]++
+	}
+	list := make([]int, 0, len(winners))
+	for i := range a.Bids {
+		if k := keyOf(&a.Bids[i]); count[k] > 0 {
+			count[k]--
+			list = append(list, i)
+		}
+	}
+	return list
 }

@@ -10,7 +10,7 @@ import (
 type Certificate struct {
 	Accepted []AcceptedBid `json:"accepted"`                             // bids that win
 	Kept     []KeptReserve `json:"kept,omitempty" none:"there are none"` // reserves whose goods the seller keeps
-	Disjoint bool          `json:"disjoint"`                             // whether no good is sold twice, and limits, alternatives and goods that have to be sold are respected
+	Disjoint bool          `json:"disjoint"`                             // whether no more units of a good are sold than there are, or all are bought, and limits, alternatives and goods that have to be sold are respected
 	Sum      string        `json:"sum"`                                  // sum of the prices, an exact decimal
 }
 
@@ -21,6 +21,8 @@ type AcceptedBid struct {
 	Price  string   `json:"price"`                                  // price, an exact decimal
 	Goods  []int64  `json:"goods"`                                  // numbers of its goods, dummies included
 	Names  []string `json:"names,omitempty" none:"goods have none"` // names of its goods
+
+	Quantities []int64 `json:"quantities,omitempty" none:"it asks for one of each"` // units of each of its goods
 }
 
 // A KeptReserve is a reserve whose goods the seller keeps.
@@ -42,7 +44,7 @@ func (a *Auction) Certify(winners, kept []int) Certificate {
 	}
 	for _, w := range winners {
 		b := a.Bids[w]
-		c.Accepted = append(c.Accepted, AcceptedBid{b.Number, b.Bidder, a.FormatPrice(big.NewInt(b.Price)), append([]int64{}, b.Goods...), names(b.Goods)})
+		c.Accepted = append(c.Accepted, AcceptedBid{b.Number, b.Bidder, a.FormatPrice(big.NewInt(b.Price)), append([]int64{}, b.Goods...), names(b.Goods), b.Quantities})
 	}
 	for _, k := range kept {
 		r := a.Reserves[k]

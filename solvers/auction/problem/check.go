@@ -13,6 +13,7 @@ import (
 const (
 	maxGoods = 1<<31 - 1
 	maxScale = 2 * MaxDigits
+	maxUnits = 1<<31 - 1
 )
 
 // Check returns an error if a number, a name, a good or a limit of the auction is out of range, or
@@ -29,6 +30,17 @@ func (a *Auction) Check() error {
 		return solve.InvalidInput("Scale", "found %d, expected 0 to %d", a.Scale, maxScale)
 	case a.Names != nil && int64(len(a.Names)) != a.Goods:
 		return solve.InvalidInput("Names", "found %d names of %d goods, expected one each", len(a.Names), a.Goods)
+	}
+	if a.Units != nil && int64(len(a.Units)) != a.Goods {
+		return solve.InvalidInput("Units", "found those of %s of %d, expected one number each", formats.Count(len(a.Units), "good"), a.Goods)
+	}
+	for g, n := range a.Units {
+		if n < 0 || n > maxUnits {
+			return solve.InvalidInput(fmt.Sprintf("Units[%d]", g), "found %d, expected 0 to %d", n, maxUnits)
+		}
+	}
+	if a.Minimize && len(a.Reserves) > 0 {
+		return solve.InvalidInput("Reserves", "found %s where costs are minimised, expected none", formats.Count(len(a.Reserves), "reserve"))
 	}
 	named := make(map[string]int, len(a.Names))
 	for k, name := range a.Names {
@@ -49,6 +61,9 @@ func (a *Auction) Check() error {
 		}
 		numbered[b.Number] = k
 		if err := a.checkGoods(fmt.Sprintf("Bids[%d]", k), b.Goods, lowestDummy, a.Goods+a.Dummies); err != nil {
+			return err
+		}
+		if err := a.checkQuantities(k, &b); err != nil {
 			return err
 		}
 	}
@@ -86,20 +101,41 @@ func (a *Auction) checkGoods(of string, ids []int64, low, high int64) error {
 	return nil
 }
 
+// checkQuantities returns an error unless the k-th bid asks for 1 unit or more of each of its goods, and for one of a dummy.
+func (a *Auction) checkQuantities(k int, b *Bid) error {
+	if b.Quantities != nil && len(b.Quantities) != len(b.Goods) {
+		return solve.InvalidInput(fmt.Sprintf("Bids[%d].Quantities", k), "found %d of %s, expected one each", len(b.Quantities), formats.Count(len(b.Goods), "good"))
+	}
+	for i, n := range b.Quantities {
+		if n < 1 || n > maxUnits || n > 1 && a.IsDummy(b.Goods[i]) {
+			return solve.InvalidInput(fmt.Sprintf("Bids[%d].Quantities[%d]", k, i), "found %d, expected 1 to %d, of a dummy 1", n, maxUnits)
+		}
+	}
+	return nil
+}
+
 // CheckWinners returns an error if bids, given by their places in Bids, cannot win together.
 func (a *Auction) CheckWinners(winners []int) error { return a.CheckKept(winners, nil) }
 
 // CheckKept returns an error if bids, given by their places in Bids, cannot win together while the
 // seller keeps reserves, given by their places in Reserves.
 func (a *Auction) CheckKept(winners, kept []int) error {
-	holder := map[int64]string{}
-	hold := func(who string, goods []int64) error {
-		for _, g := range goods {
-			if other, ok := holder[g]; ok {
-				return fmt.Errorf("good %s is sold twice, to %s and %s", a.GoodName(g), other, who)
-			}
-			holder[g] = who
+	type use struct {
+		units int64
+		by    string // the first
+	}
+	uses := map[int64]use{}
+	hold := func(who string, g, units int64) error {
+		x, most := uses[g], a.UnitsOf(g)
+		switch x.units += units; {
+		case x.units <= most || a.Minimize && !a.SellAll && !a.IsDummy(g):
+		case most == 1 && x.by != "":
+			return fmt.Errorf("good %s is sold twice, to %s and %s", a.GoodName(g), x.by, who)
+		default:
+			return fmt.Errorf("good %s: found %d units or more in the bids, expected at most %d", a.GoodName(g), x.units, most)
 		}
+		x.by = who
+		uses[g] = x
 		return nil
 	}
 	wins := map[string]int{}
@@ -111,8 +147,10 @@ func (a *Auction) CheckKept(winners, kept []int) error {
 		if slices.Contains(winners[:i], w) {
 			return fmt.Errorf("bid %d wins twice", b.Number)
 		}
-		if err := hold(fmt.Sprintf("bid %d", b.Number), b.Goods); err != nil {
-			return err
+		for k, g := range b.Goods {
+			if err := hold(fmt.Sprintf("bid %d", b.Number), g, b.Quantity(k)); err != nil {
+				return err
+			}
 		}
 		wins[b.Bidder]++
 		if allowed, ok := a.Limits[b.Bidder]; ok && b.Bidder != "" && wins[b.Bidder] > allowed {
@@ -126,15 +164,24 @@ func (a *Auction) CheckKept(winners, kept []int) error {
 		if slices.Contains(kept[:i], k) {
 			return fmt.Errorf("reserve %d is kept twice", k)
 		}
-		if err := hold(fmt.Sprintf("reserve %d", k), a.Reserves[k].Goods); err != nil {
-			return err
+		for _, g := range a.Reserves[k].Goods {
+			if err := hold(fmt.Sprintf("reserve %d", k), g, 1); err != nil {
+				return err
+			}
 		}
 	}
-	if a.SellAll {
-		for g := range a.Goods {
-			if _, ok := holder[g]; !ok {
-				return fmt.Errorf("good %s is not sold, and the auction has no free disposal", a.GoodName(g))
-			}
+	if !a.SellAll && !a.Minimize {
+		return nil
+	}
+	for g := range a.Goods {
+		switch x, want := uses[g].units, a.UnitsOf(g); {
+		case x >= want:
+		case a.Minimize:
+			return fmt.Errorf("good %s: found %d units in the bids, expected %d", a.GoodName(g), x, want)
+		case want > 1:
+			return fmt.Errorf("good %s: %d of %d units are sold, and the auction has no free disposal", a.GoodName(g), x, want)
+		default:
+			return fmt.Errorf("good %s is not sold, and the auction has no free disposal", a.GoodName(g))
 		}
 	}
 	return nil

@@ -18,19 +18,19 @@ func (Allocation) StartOf() string { return "auction" }
 
 // KeptBeside returns reserves, by place, that the seller keeps beside winning bids: one after the other, each whose goods are all left.
 func (a *Auction) KeptBeside(winners []int) (kept []int) {
-	gone := map[int64]bool{}
+	gone := map[int64]int64{}
 	for _, w := range winners {
-		for _, g := range a.Bids[w].Goods {
-			gone[g] = true
+		for k, g := range a.Bids[w].Goods {
+			gone[g] += a.Bids[w].Quantity(k)
 		}
 	}
 	for k, r := range a.Reserves {
-		if slices.ContainsFunc(r.Goods, func(g int64) bool { return gone[g] }) {
+		if slices.ContainsFunc(r.Goods, func(g int64) bool { return gone[g] >= a.UnitsOf(g) }) {
 			continue
 		}
 		kept = append(kept, k)
 		for _, g := range r.Goods {
-			gone[g] = true
+			gone[g]++
 		}
 	}
 	return kept

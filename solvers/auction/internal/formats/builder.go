@@ -9,6 +9,7 @@ import (
 
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/names"
 	"coalesce/solvers/formats/text"
 )
 
@@ -25,6 +26,9 @@ type builder struct {
 	dummies    map[group]int64 // the dummy that the bids of a group share; -1 and down until the goods are known
 	prices     []problem.Amount
 	reserves   []problem.Amount
+	units      []string         // how many there are of each good, in their order; nil: of each one, or as named
+	named      map[string]int64 // units of goods, by name
+	unitsLine  int
 	bidLines   map[int64]int  // lines of bids, by number
 	limitLines map[string]int // lines of limits, by bidder
 }
@@ -47,6 +51,7 @@ type namedBid struct {
 	bidder string
 	price  string
 	goods  []string
+	units  []string // of each of goods; nil: one
 	xor    []string // labels of the groups of which one bid can win
 	line   int
 }
@@ -124,6 +129,96 @@ func (n *builder) goodID(name string, line int) (int64, error) {
 	return id, nil
 }
 
+// parseUnits reads a number of units.
+func (n *builder) parseUnits(word string, least int64, line int) (int64, error) {
+	units, err := strconv.ParseInt(names.Clean(word), 10, 32)
+	if err != nil || units < least {
+		return 0, n.errorf(line, "found %s, expected a number of units, at least %d", formats.Quote(word), least)
+	}
+	return units, nil
+}
+
+// nameUnits says how many units there are of a good.
+func (n *builder) nameUnits(good, units string, line int) error {
+	good = strings.TrimSpace(good)
+	if _, ok := n.named[good]; ok {
+		return n.errorf(line, "found the units of good %s again, expected them once", formats.Quote(good))
+	}
+	count, err := n.parseUnits(units, 0, line)
+	if err != nil {
+		return err
+	}
+	if n.named == nil {
+		n.named = map[string]int64{}
+	}
+	if err := n.memory.Reserve(bytesPerName + int64(len(good))); err != nil {
+		return n.errorf(line, "the units of goods take %w", err)
+	}
+	n.named[strings.Clone(good)], n.unitsLine = count, line
+	return nil
+}
+
+// setUnits gives the auction its units of goods.
+func (n *builder) setUnits() error {
+	a := n.a
+	switch {
+	case n.units != nil && int64(len(n.units)) != a.Goods:
+		return n.errorf(n.unitsLine, "found the units of %s, expected those of %d", formats.Count(len(n.units), "good"), a.Goods)
+	case n.units != nil:
+		for _, word := range n.units {
+			count, err := n.parseUnits(word, 0, n.unitsLine)
+			if err != nil {
+				return err
+			}
+			a.Units = append(a.Units, count)
+		}
+	case n.named != nil:
+		if err := n.memory.Reserve(8 * a.Goods); err != nil {
+			return n.errorf(n.unitsLine, "the units of goods take %w", err)
+		}
+		a.Units = slices.Repeat([]int64{1}, int(a.Goods))
+		for name, count := range n.named {
+			n.listed = true
+			id, err := n.goodID(name, n.unitsLine)
+			if err != nil {
+				return err
+			}
+			a.Units[id] = count
+		}
+	}
+	return nil
+}
+
+// bundle are the ids of a bid's goods, ascending, and the units of each; nil: one.
+func (n *builder) bundle(b *namedBid) (ids, units []int64, err error) {
+	if ids, err = n.goodIDs(b.goods, b.line); err != nil || b.units == nil {
+		return ids, nil, err
+	}
+	if len(b.units) != len(b.goods) {
+		return nil, nil, n.errorf(b.line, "found the quantities of %s, expected those of %d", formats.Count(len(b.units), "good"), len(b.goods))
+	}
+	if err := n.memory.Reserve(8 * int64(len(ids))); err != nil {
+		return nil, nil, n.errorf(b.line, "quantities take %w", err)
+	}
+	units = make([]int64, len(ids))
+	several := false
+	for k, name := range b.goods {
+		id, err := n.goodID(name, b.line)
+		if err != nil {
+			return nil, nil, err
+		}
+		at, _ := slices.BinarySearch(ids, id)
+		if units[at], err = n.parseUnits(b.units[k], 1, b.line); err != nil {
+			return nil, nil, err
+		}
+		several = several || units[at] > 1
+	}
+	if !several {
+		units = nil
+	}
+	return ids, units, nil
+}
+
 // goodIDs are the ids of goods, ascending.
 func (n *builder) goodIDs(names []string, line int) ([]int64, error) {
 	if err := n.memory.Reserve(8 * int64(len(names))); err != nil {
@@ -174,7 +269,7 @@ func (n *builder) addBid(b namedBid) error {
 	if err != nil {
 		return err
 	}
-	if made.Goods, err = n.goodIDs(b.goods, b.line); err != nil {
+	if made.Goods, made.Quantities, err = n.bundle(&b); err != nil {
 		return err
 	}
 	b.bidder = strings.TrimSpace(b.bidder)
@@ -214,6 +309,9 @@ func (n *builder) addBid(b namedBid) error {
 			n.dummies[group{made.Bidder, strings.Clone(label)}] = id
 		}
 		made.Goods = append(made.Goods, id)
+		if made.Quantities != nil {
+			made.Quantities = append(made.Quantities, 1)
+		}
 	}
 	n.a.Bids = append(n.a.Bids, made)
 	n.prices = append(n.prices, price)
@@ -278,6 +376,9 @@ func (n *builder) auction() (*problem.Auction, error) {
 			a.Names = nil
 		}
 	}
+	if err := n.setUnits(); err != nil {
+		return nil, err
+	}
 	a.Dummies = int64(len(n.dummies))
 	for i := range a.Bids {
 		for k, id := range a.Bids[i].Goods {
@@ -285,7 +386,7 @@ func (n *builder) auction() (*problem.Auction, error) {
 				a.Bids[i].Goods[k] = a.Goods - 1 - id
 			}
 		}
-		slices.Sort(a.Bids[i].Goods)
+		slices.Sort(a.Bids[i].Goods) // dummies come behind goods, whose order stays
 	}
 	return a, a.SetPrices(n.file, n.prices, n.reserves)
 }

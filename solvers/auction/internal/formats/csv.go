@@ -20,10 +20,11 @@ const (
 	columnPrice
 	columnGoods
 	columnXOR
+	columnQuantities
 	columns
 )
 
-var columnNames = [columns]string{"bid", "bidder", "price", "goods", "xor"}
+var columnNames = [columns]string{"bid", "bidder", "price", "goods", "xor", "quantities"}
 
 // comments are what comments begin with.
 const comments = "#%"
@@ -37,6 +38,7 @@ type csvReader struct {
 	width     int          // columns of the header; 0: it has not come
 	members   []string     // goods that columns of 0 and 1 are named for, "" for other columns; nil: there are none
 	disposal  bool         // the setting has come
+	minimize  bool         // the setting has come
 }
 
 // readCSV reads CSV, as docs/auction.md describes it.
@@ -87,10 +89,10 @@ func readCSV(f *text.File, memory *formats.Budget) (*problem.Auction, error) {
 // readSetting reads a line before the header.
 func (t *csvReader) readSetting(name string, cells []string) error {
 	line := t.in.LineNumber()
-	want := map[string]int{"goods:": 1, "count:": 1, "reserve:": 2, "most:": 2, "disposal:": 1}
+	want := map[string]int{"goods:": 1, "count:": 1, "units:": 1, "reserve:": 2, "most:": 2, "disposal:": 1, "minimize:": 1}
 	n, ok := want[name]
 	if !ok {
-		return t.in.Errorf("found the setting %s, expected goods:, count:, reserve:, most: or disposal:", formats.Quote(name))
+		return t.in.Errorf("found the setting %s, expected goods:, count:, units:, reserve:, most:, disposal: or minimize:", formats.Quote(name))
 	}
 	if len(cells) != n {
 		return t.in.Errorf("found %s after %s, expected %d", formats.Count(len(cells), "cell"), name, n)
@@ -106,6 +108,33 @@ func (t *csvReader) readSetting(name string, cells []string) error {
 		return err
 	case "count:":
 		return t.setGoodsCount(cells[0], line)
+	case "units:":
+		if t.unitsLine > 0 {
+			return t.in.Errorf("found units: again, expected it once")
+		}
+		list, err := names.ParseList(cells[0], nil)
+		if err != nil {
+			return t.in.Errorf("units: %w", err)
+		}
+		t.unitsLine = line
+		for _, word := range list {
+			t.units = append(t.units, strings.Clone(word))
+		}
+		if t.units == nil {
+			return t.in.Errorf("found no numbers after units:, expected those of the goods")
+		}
+	case "minimize:":
+		if t.minimize {
+			return t.in.Errorf("found minimize: again, expected it once")
+		}
+		t.minimize = true
+		switch strings.ToLower(cells[0]) {
+		case "yes":
+			t.a.Minimize = true
+		case "no":
+		default:
+			return t.in.Errorf("found %s after minimize:, expected yes or no", formats.Quote(cells[0]))
+		}
 	case "reserve:":
 		goods, err := t.names("goods", cells[1])
 		if err != nil {
@@ -157,7 +186,7 @@ func (t *csvReader) readHeader(cells []string) error {
 			}
 		}
 		if !found {
-			return t.in.Errorf("found the column %s, expected bid, bidder, price, goods or xor", formats.Quote(cell))
+			return t.in.Errorf("found the column %s, expected bid, bidder, price, goods, quantities or xor", formats.Quote(cell))
 		}
 	}
 	if len(t.ids) > 1 && t.members != nil && t.header[columnPrice] >= 0 {
@@ -197,12 +226,20 @@ func (t *csvReader) readRow(cells []string) error {
 	}
 	var err error
 	if t.members != nil {
-		b.goods, err = t.memberGoods(cells)
+		b.goods, b.units, err = t.memberGoods(cells)
 	} else {
 		b.goods, err = t.names("goods", cell(columnGoods))
 	}
 	if err != nil {
 		return err
+	}
+	if text := cell(columnQuantities); text != "" {
+		if t.members != nil {
+			return t.in.Errorf("found quantities where columns are goods, expected them in these columns")
+		}
+		if b.units, err = names.ParseList(text, nil); err != nil {
+			return t.in.Errorf("quantities: %w", err)
+		}
 	}
 	if b.xor, err = t.names("xor", cell(columnXOR)); err != nil {
 		return err
@@ -210,9 +247,8 @@ func (t *csvReader) readRow(cells []string) error {
 	return t.addBid(b)
 }
 
-// memberGoods are the goods whose columns have 1 in a row.
-func (t *csvReader) memberGoods(cells []string) ([]string, error) {
-	var goods []string
+// memberGoods are the goods whose columns have 1 in a row, or more where the file has units, and how many; nil: one of each.
+func (t *csvReader) memberGoods(cells []string) (goods, units []string, err error) {
 	for k, good := range t.members {
 		if good == "" {
 			continue
@@ -224,12 +260,18 @@ func (t *csvReader) memberGoods(cells []string) ([]string, error) {
 		switch strings.ToLower(cell) {
 		case "0", "0.0", "false":
 		case "1", "1.0", "true":
-			goods = append(goods, good)
+			goods, units = append(goods, good), append(units, "1")
 		default:
-			return nil, t.in.Errorf("column %d: found %s, expected 0 or 1: the header names a good", k+1, formats.Quote(cell))
+			if t.units == nil {
+				return nil, nil, t.in.Errorf("column %d: found %s, expected 0 or 1: the header names a good, and no units: says how many there are of each", k+1, formats.Quote(cell))
+			}
+			if _, err := t.parseUnits(cell, 0, t.in.LineNumber()); err != nil {
+				return nil, nil, err
+			}
+			goods, units = append(goods, good), append(units, cell)
 		}
 	}
-	return goods, nil
+	return goods, units, nil
 }
 
 // names reads a cell that lists goods or groups; what the cell is, errors say.

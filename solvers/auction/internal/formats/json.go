@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"coalesce/solvers/auction/problem"
@@ -206,7 +207,9 @@ func (o *jsonReader) readField(key string) error {
 	switch key {
 	case "goods":
 		return o.skip()
-	case "free_disposal":
+	case "units":
+		return o.readUnits()
+	case "free_disposal", "minimize":
 		token, err := o.Token("true or false")
 		if err != nil {
 			return err
@@ -215,7 +218,11 @@ func (o *jsonReader) readField(key string) error {
 		if !ok {
 			return o.TokenError(token, "true or false")
 		}
-		o.a.SellAll = !yes
+		if key == "minimize" {
+			o.a.Minimize = yes
+		} else {
+			o.a.SellAll = !yes
+		}
 		return nil
 	case "reserves":
 		return o.list("a list of reserves", o.readReserve)
@@ -225,7 +232,44 @@ func (o *jsonReader) readField(key string) error {
 	case "bids":
 		return o.readBids()
 	}
-	return o.Errorf("found the key %s, expected goods, free_disposal, reserves, bidders or bids", formats.Quote(key))
+	return o.Errorf("found the key %s, expected goods, units, free_disposal, minimize, reserves, bidders or bids", formats.Quote(key))
+}
+
+// readUnits reads how many units there are of goods: a list in their order, or an object of names.
+func (o *jsonReader) readUnits() error {
+	const want = "a list of units of goods, or an object of goods and their units"
+	o.unitsLine = o.Line()
+	return o.readEither(want, func() error {
+		word, err := o.readText("a number of units")
+		if err != nil {
+			return err
+		}
+		if o.units, err = formats.Append(o.memory, o.units, word); err != nil {
+			return o.Errorf("units take %w", err)
+		}
+		return nil
+	}, o.nameUnits)
+}
+
+// readEither reads a list whose items item reads, or an object of goods and units.
+func (o *jsonReader) readEither(want string, item func() error, pair func(good, units string, line int) error) error {
+	token, err := o.Token(want)
+	if err != nil {
+		return err
+	}
+	switch token {
+	case json.Delim('['):
+		return o.Items(want, item)
+	case json.Delim('{'):
+		return o.Fields(want, func(good string) error {
+			units, err := o.readText("a number of units")
+			if err != nil {
+				return err
+			}
+			return pair(good, units, o.Line())
+		})
+	}
+	return o.TokenError(token, want)
 }
 
 // readBids reads a list of bids.
@@ -328,12 +372,25 @@ func (o *jsonReader) readBidField(b *namedBid, key string) (err error) {
 	case "price", "value":
 		b.price, err = o.readText("a price")
 	case "goods":
-		b.goods, err = o.readTexts("a list of goods")
+		var list []string
+		err = o.readEither("a list of goods", func() error {
+			word, err := o.readText("a list of goods")
+			if err != nil {
+				return err
+			}
+			if list, err = formats.Append(o.memory, list, word); err != nil {
+				return o.Errorf("a list takes %w", err)
+			}
+			return nil
+		}, func(good, units string, line int) error { return o.addUnits(b, good, units) })
+		if list != nil {
+			b.goods = list
+		}
 	case "licenses": // as SATS writes them
 		b.goods, err = o.readTexts("a list of goods")
 		b.xor = []string{alternatives}
 	case "quantities":
-		return o.Errorf("found quantities of goods, as in XOR-Q files of SATS, which do not have how many there are of each, expected licenses")
+		err = o.readQuantities(b)
 	case "bidder":
 		if b.bidder, err = o.readText("the name of a bidder"); err == nil {
 			b.bidder = strings.TrimSpace(b.bidder)
@@ -360,9 +417,113 @@ func (o *jsonReader) readBidField(b *namedBid, key string) (err error) {
 			})
 		}
 	default:
-		err = o.Errorf("found the key %s of a bid, expected bid, bidder, price, goods or xor", formats.Quote(key))
+		err = o.Errorf("found the key %s of a bid, expected bid, bidder, price, goods, quantities or xor", formats.Quote(key))
 	}
 	return err
+}
+
+// addUnits adds units of a good to a bid.
+func (o *jsonReader) addUnits(b *namedBid, good, units string) error {
+	if err := o.memory.Reserve(64 + int64(len(good)+len(units))); err != nil {
+		return o.Errorf("goods take %w", err)
+	}
+	b.goods, b.units = append(b.goods, good), append(b.units, units)
+	return nil
+}
+
+// readQuantities reads the units of each of a bid's goods, or goods and their units as SATS writes them: objects of a definition and a quantity. The bids
+// of a bidder are alternatives then.
+func (o *jsonReader) readQuantities(b *namedBid) error {
+	const want = "a list of quantities"
+	if b.units != nil {
+		return o.Errorf("found quantities beside those of goods, expected them once")
+	}
+	plain, pairs := []string(nil), 0
+	err := o.list(want, func() error {
+		token, err := o.Token("a quantity")
+		if err != nil {
+			return err
+		}
+		switch token := token.(type) {
+		case json.Number:
+			if plain, err = formats.Append(o.memory, plain, token.String()); err != nil {
+				return o.Errorf("quantities take %w", err)
+			}
+			return nil
+		case string:
+			plain = append(plain, token)
+			return nil
+		}
+		if token != json.Delim('{') {
+			return o.TokenError(token, "a quantity, or an object of a good and its quantity")
+		}
+		pairs++
+		good, units := "", ""
+		if err := o.Fields("a quantity", func(key string) (err error) {
+			switch key {
+			case "generic definition", "good":
+				good, err = o.readDefinition(0)
+			case "quantity":
+				units, err = o.readText("a number of units")
+			default:
+				err = o.Errorf("found the key %s of a quantity, expected generic definition and quantity", formats.Quote(key))
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+		return o.addUnits(b, good, units)
+	})
+	switch {
+	case err != nil:
+		return err
+	case pairs > 0 && (plain != nil || len(b.goods) > pairs):
+		return o.Errorf("found goods beside quantities that name theirs, expected one of them")
+	case pairs > 0:
+		b.xor = []string{alternatives}
+	case plain == nil && b.goods == nil: // of a bid for nothing, as SATS may write it
+		b.goods, b.xor = []string{}, []string{alternatives}
+	default:
+		b.units = plain
+	}
+	return nil
+}
+
+// readDefinition reads what SATS says of a good, as a name: a word, or an object's keys and words.
+func (o *jsonReader) readDefinition(depth int) (string, error) {
+	const want = "the definition of a good"
+	token, err := o.Token(want)
+	if err != nil {
+		return "", err
+	}
+	var parts []string
+	switch token := token.(type) {
+	case string:
+		return token, nil
+	case json.Number:
+		return names.Clean(token.String()), nil
+	case bool:
+		return strconv.FormatBool(token), nil
+	case nil:
+		return "null", nil
+	}
+	if depth > maxDepth || token != json.Delim('{') && token != json.Delim('[') {
+		return "", o.TokenError(token, want)
+	}
+	if token == json.Delim('[') {
+		err = o.Items(want, func() error {
+			part, err := o.readDefinition(depth + 1)
+			parts = append(parts, part)
+			return err
+		})
+		return strings.Join(parts, "+"), err
+	}
+	err = o.Fields(want, func(key string) error {
+		part, err := o.readDefinition(depth + 1)
+		parts = append(parts, key+"="+part)
+		return err
+	})
+	return strings.Join(parts, ";"), err
 }
 
 // alternatives is the name of the group that SATS's bids of a bidder are.

@@ -75,7 +75,7 @@ func TestErrorsOfNamedFormats(t *testing.T) {
 	head := "bid,bidder,price,goods,xor\n"
 	for _, test := range []struct{ text, want string }{
 		{"goods:,a\n", "a.txt:1: found the end of the file, expected a header with the columns price and goods"},
-		{"price,goods,colour\n", `a.txt:1: found the column "colour", expected bid, bidder, price, goods or xor`},
+		{"price,goods,colour\n", `a.txt:1: found the column "colour", expected bid, bidder, price, goods, quantities or xor`},
 		{"price,goods,price\n", "a.txt:1: found the column price twice"},
 		{"goods:,a\nprice,bidder\n", "a.txt:2: found a header without the columns price and goods"},
 		{"coods:,a\n" + head, `a.txt:1: found the setting "coods:", expected goods:, count:`},
@@ -127,7 +127,7 @@ func TestErrorsOfNamedFormats(t *testing.T) {
 		{"{\"goods\": [1],\n\"goods\": [2]}", `a.txt:2: found the key "goods" again`},
 		{"{\"goods\": [\"a\",\n\"a\"]}", `a.txt:2: found good "a" again`},
 		{"{\"goods\": [[]]}", "a.txt:1: found [, expected the name of a good"},
-		{"{\"colour\": 1}", `a.txt:1: found the key "colour", expected goods, free_disposal`},
+		{"{\"colour\": 1}", `a.txt:1: found the key "colour", expected goods, units, free_disposal`},
 		{"{\"free_disposal\": 1}", "a.txt:1: found 1, expected true or false"},
 		{"{\"bids\": {}}", "a.txt:1: found {, expected a list of bids"},
 		{"{\"bids\":\n[1]}", "a.txt:2: found 1, expected a bid"},

@@ -48,8 +48,8 @@ func Write(w io.Writer, a *problem.Auction, format string) (notes []string, err 
 // writeCATS numbers dummies anew where they are not those of the header, in the order of
 // their bids.
 func writeCATS(w *bufio.Writer, a *problem.Auction) ([]string, error) {
-	if len(a.BindingLimits()) > 0 || len(a.Reserves) > 0 || a.SellAll {
-		return nil, fmt.Errorf("found an auction with limits of bidders, reserve prices or goods that have to be sold, expected none of these: CATS has no such things, CSV and JSON do")
+	if len(a.BindingLimits()) > 0 || len(a.Reserves) > 0 || a.SellAll || a.Minimize || a.IsMultiUnit() {
+		return nil, fmt.Errorf("found an auction with limits of bidders, reserve prices, several units of goods, or goods that have to be sold or bought, expected none of these: CATS has no such things, CSV and JSON do")
 	}
 	dummies := a.Dummies
 	renumber := slices.ContainsFunc(a.Bids, func(b problem.Bid) bool {
@@ -138,8 +138,8 @@ func nameAuction(a *problem.Auction) (*namedAuction, error) {
 		}
 	}
 	slices.Sort(extra)
-	if len(extra) > 0 && a.SellAll {
-		return nil, fmt.Errorf("found dummy %d in bids of several bidders where every good has to be sold, expected dummies of one bidder", extra[0])
+	if len(extra) > 0 && (a.SellAll || a.Minimize) {
+		return nil, fmt.Errorf("found dummy %d in bids of several bidders where every good has to be sold or bought, expected dummies of one bidder", extra[0])
 	}
 	s := &namedAuction{Auction: a, goods: a.Names}
 	if len(extra) > 0 {
@@ -174,11 +174,19 @@ func nameAuction(a *problem.Auction) (*namedAuction, error) {
 			}
 			named.bidder = name
 		}
+		for k := range b.Quantities {
+			if !a.IsDummy(b.Goods[k]) {
+				named.units = append(named.units, strconv.FormatInt(b.Quantity(k), 10))
+			}
+		}
 		for _, g := range b.Goods {
 			if u := uses[g]; u == nil {
 			} else if u.shared {
 				k, _ := slices.BinarySearch(extra, g)
 				named.goods = append(named.goods, s.goods[int(a.Goods)+k])
+				if named.units != nil {
+					named.units = append(named.units, "1")
+				}
 			} else if u.bids > 1 {
 				named.xor = append(named.xor, strconv.FormatInt(g, 10))
 			}
@@ -207,8 +215,14 @@ func (s *namedAuction) writeCSV(w *bufio.Writer) error {
 	} else {
 		line("goods:", names.FormatList(s.goods))
 	}
+	if s.Units != nil {
+		line("units:", names.FormatList(s.unitsTexts()))
+	}
 	if s.SellAll {
 		line("disposal:", "no")
+	}
+	if s.Minimize {
+		line("minimize:", "yes")
 	}
 	for _, r := range s.Reserves {
 		line("reserve:", s.FormatPrice(big.NewInt(r.Price)), names.FormatList(s.GoodNames(r.Goods)))
@@ -216,14 +230,44 @@ func (s *namedAuction) writeCSV(w *bufio.Writer) error {
 	for _, limit := range s.limits() {
 		line("most:", limit.bidder, strconv.Itoa(limit.limit))
 	}
-	line("bid", "bidder", "price", "goods", "xor")
+	header := []string{"bid", "bidder", "price", "goods", "xor"}
+	several := slices.ContainsFunc(s.bids, func(b namedBid) bool { return b.units != nil })
+	if several {
+		header = append(header, columnNames[columnQuantities])
+	}
+	line(header...)
 	for _, b := range s.bids {
 		if b.bidder != "" && names.IsMissing(b.bidder) {
 			return fmt.Errorf("found the bidder %q, expected another name: in CSV it stands for none, in JSON it does not", b.bidder)
 		}
-		line(b.number, b.bidder, b.price, names.FormatList(b.goods), names.FormatList(b.xor))
+		cells := []string{b.number, b.bidder, b.price, names.FormatList(b.goods), names.FormatList(b.xor)}
+		if several {
+			cells = append(cells, names.FormatList(b.units))
+		}
+		line(cells...)
 	}
 	return nil
+}
+
+// allUnits are the units of all goods that are written, dummies among them; nil: one of each.
+func (s *namedAuction) allUnits() []int64 {
+	if s.Units == nil {
+		return nil
+	}
+	units := slices.Clone(s.Units)
+	for len(units) < len(s.goods) {
+		units = append(units, 1)
+	}
+	return units
+}
+
+// unitsTexts are allUnits as texts.
+func (s *namedAuction) unitsTexts() []string {
+	var texts []string
+	for _, n := range s.allUnits() {
+		texts = append(texts, strconv.FormatInt(n, 10))
+	}
+	return texts
 }
 
 // A bidderLimit is how many bids of a bidder can win.
@@ -249,7 +293,9 @@ func (s *namedAuction) limits() []bidderLimit {
 type (
 	jsonAuction struct {
 		Goods        any           `json:"goods"`
+		Units        []int64       `json:"units,omitempty"`
 		FreeDisposal bool          `json:"free_disposal"`
+		Minimize     bool          `json:"minimize,omitempty"`
 		Reserves     []jsonReserve `json:"reserves,omitempty"`
 		Bidders      []jsonBidder  `json:"bidders,omitempty"`
 		Bids         []jsonBid     `json:"bids,omitempty"`
@@ -267,13 +313,14 @@ type (
 		Bid   json.Number `json:"bid"`
 		Price string      `json:"price"`
 		Goods []string    `json:"goods"`
+		Units []string    `json:"quantities,omitempty"`
 		XOR   []string    `json:"xor,omitempty"`
 	}
 )
 
 // writeJSON writes JSON, bidders in the order of their first bids.
 func (s *namedAuction) writeJSON(w *bufio.Writer) error {
-	x := jsonAuction{Goods: s.goods, FreeDisposal: !s.SellAll}
+	x := jsonAuction{Goods: s.goods, Units: s.allUnits(), FreeDisposal: !s.SellAll, Minimize: s.Minimize}
 	if s.goods == nil {
 		x.Goods = s.Goods
 	}
@@ -282,7 +329,7 @@ func (s *namedAuction) writeJSON(w *bufio.Writer) error {
 	}
 	place := map[string]int{}
 	for _, b := range s.bids {
-		bid := jsonBid{json.Number(b.number), b.price, b.goods, b.xor}
+		bid := jsonBid{json.Number(b.number), b.price, b.goods, b.units, b.xor}
 		if b.bidder == "" {
 			x.Bids = append(x.Bids, bid)
 			continue

@@ -16,19 +16,34 @@ func New(a *problem.Auction) *Problem {
 	p := &Problem{}
 	m := Multiplier(a)
 	rows := map[int64]*Row{}
-	add := func(goods []int64) {
-		for _, g := range goods {
-			r := rows[g]
-			if r == nil {
-				r = &Row{Most: 1, Equal: a.SellAll && !a.IsDummy(g)}
-				rows[g] = r
+	sign := int64(1)
+	if a.Minimize {
+		sign = -1
+	}
+	bought := func(g int64) bool { return a.Minimize && !a.SellAll && !a.IsDummy(g) }
+	row := func(g int64) *Row {
+		r := rows[g]
+		if r == nil {
+			r = &Row{Most: a.UnitsOf(g), Equal: a.SellAll && !a.IsDummy(g)}
+			if bought(g) {
+				r.Most = -r.Most
 			}
-			r.Columns, r.Entries = append(r.Columns, int32(len(p.Prices))), append(r.Entries, 1)
+			rows[g] = r
 		}
+		return r
+	}
+	add := func(g, units int64) {
+		r := row(g)
+		if bought(g) {
+			units = -units
+		}
+		r.Columns, r.Entries = append(r.Columns, int32(len(p.Prices))), append(r.Entries, units)
 	}
 	of := map[string]*Row{}
 	for _, b := range a.Bids {
-		add(b.Goods)
+		for k, g := range b.Goods {
+			add(g, b.Quantity(k))
+		}
 		if most, ok := a.Limits[b.Bidder]; ok && b.Bidder != "" {
 			r := of[b.Bidder]
 			if r == nil {
@@ -37,20 +52,20 @@ func New(a *problem.Auction) *Problem {
 			}
 			r.Columns, r.Entries = append(r.Columns, int32(len(p.Prices))), append(r.Entries, 1)
 		}
-		p.Prices = append(p.Prices, b.Price*m)
+		p.Prices = append(p.Prices, sign*times(b.Price, m))
 	}
 	for k, r := range a.Reserves {
 		if slices.ContainsFunc(a.Reserves[:k], func(o problem.Reserve) bool { return o.Price == r.Price && slices.Equal(o.Goods, r.Goods) }) {
 			p.Rows = append(p.Rows, Row{Columns: []int32{int32(len(p.Prices))}, Entries: []int64{1}}) // another one says the same
 		}
-		add(r.Goods)
-		p.Prices = append(p.Prices, r.Price*m-1)
+		for _, g := range r.Goods {
+			add(g, 1)
+		}
+		p.Prices = append(p.Prices, times(r.Price, m)-1)
 	}
-	if a.SellAll {
+	if a.SellAll || a.Minimize {
 		for g := range a.Goods {
-			if rows[g] == nil { // nobody wants it
-				rows[g] = &Row{Most: 1, Equal: true}
-			}
+			row(g) // also of goods that no bid has
 		}
 	}
 	seen := map[string]bool{}
@@ -73,6 +88,14 @@ func New(a *problem.Auction) *Problem {
 		keep(of[name])
 	}
 	return p
+}
+
+// times multiplies a price; one that is too large to be solved stays too large.
+func times(price, by int64) int64 {
+	if most := int64(maxValue) / by; price > most || price < -most {
+		return 2 * maxValue
+	}
+	return price * by
 }
 
 // Multiplier is how many units of the program a unit of the auction is: prices of reserves are lowered by one of these.

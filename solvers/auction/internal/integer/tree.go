@@ -67,6 +67,8 @@ func newTree(p *Problem, set Settings) *tree {
 	}
 	t.unit, t.bits = float64(most), uint(min(40, max(0, 59-bits.Len64(sum))))
 	t.threshold.Store(math.MinInt64)
+	t.busy = slices.Repeat([]int64{math.MinInt64}, max(1, set.Workers))
+	t.busy[0] = t.sumBound()
 	t.indexRows()
 	return t
 }
@@ -131,14 +133,12 @@ func (t *tree) bound() int64 {
 
 // run searches the tree until it is done or ctx ends.
 func (t *tree) run(ctx context.Context) {
-	t.busy = slices.Repeat([]int64{math.MinInt64}, t.set.Workers)
 	top := &node{bound: t.sumBound()}
 	if t.set.Log {
 		top.step = &RowStep{}
 		t.root = top.step
 	}
 	w := t.newWorker(0)
-	t.busy[0] = top.bound
 	w.greedy()
 	w.cutRoot(ctx, top)
 	t.lpBound = top.bound

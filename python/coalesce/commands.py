@@ -408,12 +408,14 @@ class QueryCsgFlags(TypedDict, total=False):
     best: number of structures, the best first.
     missing: value of coalitions that a CSV or JSON file lacks, a number or -inf (default: an error).
     names: names of the agents in order, such as ann,bob,cleo (default: the file's own).
+    order: order of a file of values alone: number, by coalition number, or size, by the number of agents and then by these, {1}, {2}, {1, 2} of two agents, with or without the empty coalition: number, size (default: number).
     """
 
     coalition: Optional[Path]
     best: Optional[int]
     missing: Optional[Path]
     names: Optional[Sequence[Path]]
+    order: Optional[Literal["number", "size"]]
 
 
 @keywords(QueryCsgFlags)
@@ -602,6 +604,7 @@ class SolveCsgFlags(TypedDict, total=False):
 
     missing: value of coalitions that a CSV or JSON file lacks, a number or -inf (default: an error).
     names: names of the agents in order, such as ann,bob,cleo (default: the file's own).
+    order: order of a file of values alone: number, by coalition number, or size, by the number of agents and then by these, {1}, {2}, {1, 2} of two agents, with or without the empty coalition: number, size (default: number).
     distribution: draw the instance instead of reading it: uniform, normal, exponential, beta, gamma, modified-uniform, modified-normal, agent-based-uniform, agent-based-normal, ndcs, chi-square, weibull, f, cauchy, student-t, zipf, pascal, normal-unscaled, uct-normal, uct-agent-based, uct-ndcs, ties, superadditive, pareto, negative, infeasible, planted.
     agents: agents of a drawn instance.
     seed: seed of a drawn instance, or of a search.
@@ -614,7 +617,7 @@ class SolveCsgFlags(TypedDict, total=False):
     together: agents that share a block, such as "1 3"; repeat it for more (default: none).
     separate: agents of whom no two share a block, such as "1 3"; repeat it for more (default: none).
     connected: blocks of a graph are connected by edges among their members.
-    format: format of a file that is a graph: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mps, qplib, mtx, npy, csv (default: told by its name).
+    format: format of a file that is a graph: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mps, qplib, mtx, npy, csv, cfss (default: told by its name).
     algorithm: solve by prices or by splittings; dp and idp are the published programs; anytime searches a graph; branch solves few coalitions that are listed: price, apart, dp, idp, anytime, branch (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: none, of a search among graphs 10s).
@@ -635,6 +638,7 @@ class SolveCsgFlags(TypedDict, total=False):
 
     missing: Optional[Path]
     names: Optional[Sequence[Path]]
+    order: Optional[Literal["number", "size"]]
     distribution: Optional[Literal["uniform", "normal", "exponential", "beta", "gamma", "modified-uniform", "modified-normal", "agent-based-uniform", "agent-based-normal", "ndcs", "chi-square", "weibull", "f", "cauchy", "student-t", "zipf", "pascal", "normal-unscaled", "uct-normal", "uct-agent-based", "uct-ndcs", "ties", "superadditive", "pareto", "negative", "infeasible", "planted"]]
     agents: Optional[int]
     seed: Optional[int]
@@ -647,7 +651,7 @@ class SolveCsgFlags(TypedDict, total=False):
     together: Optional[Sequence[Path]]
     separate: Optional[Sequence[Path]]
     connected: Optional[bool]
-    format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mps", "qplib", "mtx", "npy", "csv"]]
+    format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mps", "qplib", "mtx", "npy", "csv", "cfss"]]
     algorithm: Optional[Literal["price", "apart", "dp", "idp", "anytime", "branch"]]
     variant: Optional[Path]
     time_limit: Optional[Union[str, float]]
@@ -831,6 +835,7 @@ class VerifyFlags(TypedDict, total=False):
     floor: assignment: cut distances to integers.
     missing: csg: value of coalitions that a CSV or JSON file lacks, a number or -inf (default: an error).
     names: csg: names of the agents in order, such as ann,bob,cleo (default: the file's own).
+    order: csg: order of a file of values alone: number, by coalition number, or size, by the number of agents and then by these, {1}, {2}, {1, 2} of two agents, with or without the empty coalition: number, size (default: number).
     form: qubo: form of the coefficients; npy, mtx, csv and mqlib can hold any: qubo, ising, maxcut (default: the format's).
     sense: qubo: direction of the objective: maximize, minimize (default: the format's).
     problem: qubo: problem of a file of several, from 1 (default: the only one).
@@ -850,6 +855,7 @@ class VerifyFlags(TypedDict, total=False):
     floor: Optional[bool]
     missing: Optional[Path]
     names: Optional[Sequence[Path]]
+    order: Optional[Literal["number", "size"]]
     form: Optional[Literal["qubo", "ising", "maxcut"]]
     sense: Optional[Literal["maximize", "minimize"]]
     problem: Optional[int]

@@ -25,10 +25,14 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/internal/formats"
+	"coalesce/solvers/csg/internal/payoff"
 	"coalesce/solvers/csg/internal/variants"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
+
+// A Payoff is what each agent receives, or the proof that no payoff is in the core.
+type Payoff = payoff.Payoff
 
 // ReadOptions say how to read a characteristic function.
 type ReadOptions = formats.ReadOptions

@@ -70,7 +70,7 @@ func Picture(r *solve.Report, blocks []problem.Block) (*picture.Drawing, error) 
 // writeFound writes the answer of a search for people; device is the device's name.
 func writeFound(out io.Writer, r *anytime.Result, device string) error {
 	n := r.Size["agents"]
-	if err := writeBlocks(out, foundBlocks(r), r.Value, n); err != nil {
+	if err := cmp.Or(writeBlocks(out, foundBlocks(r), r.Value, n), writePayoff(out, r.Payoff, r.Names)); err != nil {
 		return err
 	}
 	last := r.History[len(r.History)-1]
@@ -92,7 +92,7 @@ func writeFound(out io.Writer, r *anytime.Result, device string) error {
 // answer, empty without --verify.
 func writeResult(out io.Writer, r *csg.Result, device, verified string) error {
 	n := r.Size["agents"]
-	if err := cmp.Or(writeBlocks(out, r.Certificate.Blocks, r.Value, n), writePayoff(out, r)); err != nil {
+	if err := cmp.Or(writeBlocks(out, r.Certificate.Blocks, r.Value, n), writePayoff(out, r.Payoff, r.Names)); err != nil {
 		return err
 	}
 	return run.Answer{
@@ -104,12 +104,11 @@ func writeResult(out io.Writer, r *csg.Result, device, verified string) error {
 }
 
 // writePayoff writes what each agent receives, or the coalitions that prove the core empty.
-func writePayoff(out io.Writer, r *csg.Result) error {
-	p := r.Payoff
+func writePayoff(out io.Writer, p *csg.Payoff, agents []string) error {
 	if p == nil {
 		return nil
 	}
-	names := &problem.Instance{Names: r.Names}
+	names := &problem.Instance{Names: agents}
 	var table ui.Table
 	table.AlignRight(0)
 	if p.Exact == nil {

@@ -74,7 +74,7 @@ func solveGraph(ctx context.Context, a *run.App, s *solveFlags, session *csg.Ses
 	}
 	p := a.Progress()
 	defer p.Close()
-	o := anytime.Options{Settings: session.Settings}
+	o := anytime.Options{Settings: session.Settings, Payoff: s.options.Payoff}
 	o.Seed = s.seed
 	if err := s.readStart(a, &o.Settings, g.N, g.Names); err != nil {
 		return err

@@ -27,7 +27,7 @@ func (v *Verification) Register(f *pflag.FlagSet) {
 // EffectRules is the table of the flags for an INSTANCE.
 func (v *Verification) EffectRules(path string) []effect.Rule {
 	search := searchFlags{reading: anytime.ReadOptions{Format: v.Format}}
-	return []effect.Rule{{Flags: "missing names", For: "tables", Found: effect.UnlessRequested(!search.isGraph(path), run.NameOf(path)+", a graph")}}
+	return []effect.Rule{{Flags: "missing names order", For: "tables", Found: effect.UnlessRequested(!search.isGraph(path), run.NameOf(path)+", a graph")}}
 }
 
 // Verdict checks a result against a table, or against a graph: its partition, or its table if that was solved.

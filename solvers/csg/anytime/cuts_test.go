@@ -38,7 +38,7 @@ func TestCutsProve(t *testing.T) {
 	for cores := 1; cores <= 2; cores++ {
 		d := host.Open(cores)
 		defer d.Close()
-		r, err := Solve(t.Context(), g, Options{solve.Settings{Devices: []device.Device{d}, TimeLimit: time.Minute, Seed: 1}})
+		r, err := Solve(t.Context(), g, Options{Settings: solve.Settings{Devices: []device.Device{d}, TimeLimit: time.Minute, Seed: 1}})
 		if err != nil || !r.Proven || len(r.Certificate.Cuts) == 0 {
 			t.Fatalf("%d cores: found %v of at most %v, proven %t with %d cuts, %v", cores, r.Value, r.Bound, r.Proven, len(r.Certificate.Cuts), err)
 		}
@@ -78,7 +78,7 @@ func TestLevelsProve(t *testing.T) {
 	for cores := 1; cores <= 2; cores++ {
 		d := host.Open(cores)
 		defer d.Close()
-		r, err := Solve(t.Context(), g, Options{solve.Settings{Devices: []device.Device{d}, TimeLimit: time.Minute, Seed: 1}})
+		r, err := Solve(t.Context(), g, Options{Settings: solve.Settings{Devices: []device.Device{d}, TimeLimit: time.Minute, Seed: 1}})
 		if err != nil || !r.Proven || r.Certificate.Levels == nil || len(r.Certificate.Levels.Prices) != 32 {
 			t.Fatalf("%d cores: found %v of at most %v, proven %t with levels %v, %v", cores, r.Value, r.Bound, r.Proven, r.Certificate.Levels, err)
 		}

@@ -63,7 +63,7 @@ func (inst *Instance) Program() *quboproblem.Instance { return inst.terms }
 const MaxTable = problem.MaxAgents
 
 // Formats are the names of the file formats of graphs.
-func Formats() []string { return qubo.Formats() }
+func Formats() []string { return append(qubo.Formats(), formatCFSS) }
 
 // FormatOf is the format that the ending of a file's name stands for, before the ending of a compression
 // if there is one. It is empty for the endings of tables of coalitions: .npy, .json and .csv.
@@ -100,7 +100,13 @@ func (o ReadOptions) options(name string) qubo.ReadOptions {
 // Read reads a graph from a file, plain or compressed with gzip, xz or zstd. Errors say
 // where in the file, what was found and what was expected.
 func Read(path string, o ReadOptions) (*Instance, error) {
-	terms, err := qubo.Read(path, o.options(path))
+	var terms *quboproblem.Instance
+	var err error
+	if o.Format == formatCFSS {
+		terms, err = openCFSS(nil, path, o.Memory)
+	} else {
+		terms, err = qubo.Read(path, o.options(path))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +115,13 @@ func Read(path string, o ReadOptions) (*Instance, error) {
 
 // ReadFrom is Read on an open stream; name is what errors call it.
 func ReadFrom(r io.Reader, name string, o ReadOptions) (*Instance, error) {
-	terms, err := qubo.ReadFrom(r, name, o.options(name))
+	var terms *quboproblem.Instance
+	var err error
+	if o.Format == formatCFSS {
+		terms, err = openCFSS(r, name, o.Memory)
+	} else {
+		terms, err = qubo.ReadFrom(r, name, o.options(name))
+	}
 	if err != nil {
 		return nil, err
 	}

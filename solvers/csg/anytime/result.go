@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"coalesce/solvers/csg/internal/cliques"
+	"coalesce/solvers/csg/internal/payoff"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
@@ -30,6 +31,8 @@ type Result struct {
 	Work Work `json:"work"`
 	// findings of the check of the answer, and the proof of the bound
 	Certificate Certificate `json:"certificate"`
+	// what each agent receives
+	Payoff *payoff.Payoff `json:"payoff,omitempty" none:"it was not asked for"`
 }
 
 // An Improvement is a moment at which the best value rose.
@@ -84,6 +87,9 @@ func (r *graphRun) certify(x *Result) error {
 	x.Blocks = blocksOf(r.blocks)
 	if err := x.certify(r.inst, r.proof); err != nil {
 		return err
+	}
+	if r.o.Payoff != "" {
+		x.Payoff = payoff.New(r.o.Payoff, r.inst.shares(r.blocks))
 	}
 	if got := r.inst.graph.Value(r.blocks); got != r.best {
 		return fmt.Errorf("%w: the search says %d units, the blocks add up to %d", problem.ErrCheck, r.best, got)

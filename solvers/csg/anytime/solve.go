@@ -28,6 +28,7 @@ const DefaultLimit = 10 * time.Second
 // whose cores search; variants and tuning data are of no use. Without a TimeLimit, DefaultLimit holds.
 type Options struct {
 	solve.Settings
+	Payoff string // shapley or banzhaf divide the values of a graph's blocks among their agents
 }
 
 // Solve looks for the best structure until the time limit, the target, or a structure that meets
@@ -69,6 +70,8 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[searche
 		return nil, nil, o.RefuseVariant(Algorithm)
 	case o.Target != nil && math.IsNaN(*o.Target):
 		return nil, nil, solve.InvalidInput("Target", "found NaN, expected a number")
+	case inst.checkPayoff(o.Payoff) != nil:
+		return nil, nil, inst.checkPayoff(o.Payoff)
 	}
 	if err := r.takeStart(); err != nil {
 		return nil, nil, err

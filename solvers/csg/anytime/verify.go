@@ -1,12 +1,14 @@
 package anytime
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"runtime"
 	"slices"
 
+	"coalesce/solvers/csg/internal/payoff"
 	"coalesce/solvers/solve"
 )
 
@@ -75,6 +77,14 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	}
 	if x.Proven != r.Proven {
 		v.Refute("the result says %t of whether it is proven, its bound says %t", x.Proven, r.Proven)
+	}
+	if x.Payoff != nil {
+		label, _ := labelsOf(x.Blocks, inst.N)
+		if inst.checkPayoff(cmp.Or(x.Payoff.Concept, "none")) != nil || !reflect.DeepEqual(x.Payoff, payoff.New(x.Payoff.Concept, inst.shares(label))) {
+			v.Refute("the payoffs are not the %.40s values of the blocks' games", x.Payoff.Concept)
+			return v, nil
+		}
+		v.Note("payoffs: %s values, computed again", x.Payoff.Concept)
 	}
 	v.BoundChecked = true
 	c := &r.Certificate

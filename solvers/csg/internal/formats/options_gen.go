@@ -24,13 +24,20 @@ var ReadOptionsTable = sync.OnceValue(func() option.Table {
 				Field:   "Names",
 				Name:    "names",
 			},
+			{
+				About:   "order of a file of values alone: number, by coalition number, or size, by the number of agents and then by these, {1}, {2}, {1, 2} of two agents, with or without the empty coalition",
+				Default: "number",
+				Field:   "Order",
+				Name:    "order",
+				Words:   Orders(),
+			},
 		},
 	)
 })
 
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *ReadOptions) Pointers(at []any) []any {
-	at = append(at, &o.Missing, &o.Names)
+	at = append(at, &o.Missing, &o.Names, &o.Order)
 	return at
 }
 

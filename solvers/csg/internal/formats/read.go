@@ -43,19 +43,24 @@ type ReadOptions struct {
 	Missing string `option:"missing" default:"an error"`
 	// names of the agents in order, such as ann,bob,cleo
 	Names []string `option:"names" default:"the file's own"`
-	Limit int64    // most bytes of values to hold; 0: DefaultLimit where the file does not prove its size
-	Form  Form     // table, listing, or either by size
+	// order of a file of values alone: number, by coalition number, or size, by the number of agents and then by these, {1}, {2}, {1, 2} of two agents, with or without the empty coalition
+	Order string `option:"order" words:"Orders()" default:"number"`
+	Limit int64  // most bytes of values to hold; 0: DefaultLimit where the file does not prove its size
+	Form  Form   // table, listing, or either by size
 	// CoverOf, where it is set, is the instance whose table of best partitions is read, from .npy
 	// alone. Values keep their type. The sizes of blocks that the file names restrict the instance
 	// too, where no others do; those of another restriction are an error.
 	CoverOf *problem.Instance
 }
 
+// Orders are the orders of values alone.
+func Orders() []string { return []string{"number", "size"} }
+
 // Read reads a characteristic function from a file:
 //
 //   - .npy, one dimension of exactly 2^n values of any integer or floating type;
 //   - CSV, rows of a coalition and its value, under a header that tells, of a coalition number
-//     (mask) or of 1 and 0 for each agent; or all 2^n values, one a line, by coalition number;
+//     (mask) or of 1 and 0 for each agent; or all 2^n values, one a line, by coalition number, or by size (ReadOptions.Order);
 //   - JSON, an object of coalitions and values, {"agents": […], "values": {…}}, or a list of
 //     {"coalition": […], "value": …};
 //
@@ -107,6 +112,8 @@ func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *probl
 		return nil, nil, err
 	}
 	switch found := format(plain.Name, head); {
+	case found != "csv" && opts.Order == "size":
+		return nil, nil, &formats.OptionError{File: name, Option: "--order size", Format: "the format " + found, Expected: "values alone, one a line"}
 	case opts.CoverOf != nil && found != "npy":
 		return nil, nil, fmt.Errorf("%s: expected a table of best partitions, a .npy file", name)
 	case found == "npy":

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,7 +168,7 @@ func (t *sheet) row(row []byte, line int) error {
 	value := cells[len(cells)-1]
 	if t.form == nothing {
 		if len(cells) > 1 || strings.ContainsAny(value, " \t") && !text.DecimalComma([]byte(value)) {
-			return t.errorf(line, "found %s below values alone, expected a value a line, all 2^n by coalition number, as ODP-IP has them; CFSS writes graphs so: write its edges as .rud", formats.Quote(string(row)))
+			return t.errorf(line, "found %s below values alone, expected a value a line, all 2^n by coalition number, as ODP-IP has them; CFSS writes graphs so: --format cfss reads them", formats.Quote(string(row)))
 		}
 		return t.pointFor(value, t.enter(coalition{mask: uint64(t.rows - 1)}, value, line))
 	}
@@ -261,7 +262,15 @@ func (t *sheet) end() (*problem.Instance, *problem.Listing, error) {
 	if t.rows > 0 && t.commas == t.rows {
 		return nil, nil, t.twoReadings()
 	}
-	if t.form == nothing && t.rows&(t.rows-1) != 0 {
+	bySize := t.opts.Order == "size"
+	switch {
+	case bySize && t.form != nothing:
+		return nil, nil, t.errorf(t.entries[0].line, "found coalitions and values, expected values alone, which --order size is for")
+	case bySize:
+		if err := t.orderBySize(); err != nil {
+			return nil, nil, err
+		}
+	case t.form == nothing && t.rows&(t.rows-1) != 0:
 		return nil, nil, t.errorf(t.entries[len(t.entries)-1].line, "found %s alone, expected 2^n, a value a line by coalition number from 0, or a coalition, a comma and a value", formats.Count(t.rows, "value"))
 	}
 	inst, list, err := t.game()
@@ -281,7 +290,11 @@ func (t *sheet) end() (*problem.Instance, *problem.Listing, error) {
 	if t.aside != "" {
 		how += ", the comment " + formats.Quote(t.aside) + " left out"
 	}
-	what := map[form]string{lists: "a coalition and its value", masks: "a coalition number and its value", members: "a cell for each agent and the value", nothing: "a value, by coalition number"}[t.form]
+	order := "by coalition number"
+	if bySize {
+		order = "by size and agents"
+	}
+	what := map[form]string{lists: "a coalition and its value", masks: "a coalition number and its value", members: "a cell for each agent and the value", nothing: "a value, " + order}[t.form]
 	note := fmt.Sprintf("read as CSV: %s of %s%s", formats.Count(t.rows, "row"), what, how)
 	if list != nil {
 		list.Notes = append([]string{note}, list.Notes...)
@@ -289,6 +302,37 @@ func (t *sheet) end() (*problem.Instance, *problem.Listing, error) {
 		inst.Notes = append([]string{note}, inst.Notes...)
 	}
 	return inst, list, nil
+}
+
+// orderBySize gives values alone their coalitions: those of fewer agents first, then those whose first agents come first.
+func (t *sheet) orderBySize() error {
+	n := bits.Len(uint(t.rows))
+	if t.rows > 1 && t.rows&(t.rows-1) == 0 { // one value is that of one agent
+		n--
+	}
+	if t.rows != 1<<n && t.rows != 1<<n-1 {
+		line := 1
+		if t.rows > 0 {
+			line = t.entries[t.rows-1].line
+		}
+		return t.errorf(line, "found %s, expected 2^n, or 2^n - 1 without the empty coalition", formats.Count(t.rows, "value"))
+	}
+	at := t.rows - 1<<n + 1 // 1: there is one of the empty coalition, whose mask is 0
+	var list func(mask uint64, from, more int)
+	list = func(mask uint64, from, more int) {
+		if more == 0 {
+			t.entries[at].mask = mask
+			at++
+			return
+		}
+		for i := from; i <= n-more; i++ {
+			list(mask|1<<i, i+1, more-1)
+		}
+	}
+	for size := 1; size <= n; size++ {
+		list(0, 0, size)
+	}
+	return nil
 }
 
 // lastOutside is where a byte stands last outside quotes, -1: nowhere.

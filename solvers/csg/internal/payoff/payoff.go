@@ -84,6 +84,13 @@ func Divide(ctx context.Context, inst *problem.Instance, s problem.Structure, co
 	return p, nil
 }
 
+// New is the payoffs of agents by a concept.
+func New(concept string, exact []*big.Rat) *Payoff {
+	p := &Payoff{Concept: concept}
+	p.set(exact)
+	return p
+}
+
 // set takes exact payoffs.
 func (p *Payoff) set(x []*big.Rat) {
 	for _, a := range x {

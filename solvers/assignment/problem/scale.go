@@ -416,6 +416,12 @@ func (p *Normal) Cost(i, j int) int64 {
 	if k < 0 {
 		return Infinity
 	}
+	if inst.Type == Float64 {
+		if c := inst.F64[k]; c-c == 0 {
+			return ToScaled(c, p.Scale)
+		}
+		return Infinity
+	}
 	var one [1]int64
 	return p.Scaled(k, k+1, one[:])[0]
 }

@@ -17,13 +17,14 @@ const (
 	sampled      = 512 // rows from which on a quarter of rows and columns is solved first
 	firstEps     = 4   // the first eps, in the mean distance of a row's pairs
 	nextEps      = 2   // after a sample
-	lastEps      = 1. / 250
+	lastEps      = 1. / 50
 	divide       = 6  // eps by this
 	widen        = 32 // eps by this where a round leaves too much
 	widenings    = 4
 	openMost     = 0.01    // of what is to be shipped may be left by a round
 	openRows     = 20      // and of more rows the part of so many
 	auctionBids  = 20      // of a row in a round, in the mean, at most
+	crumb        = 16      // a row with this part of its supply left does not bid again
 	bidColumns   = 8       // at most, for which a row bids at once
 	look         = 1 << 12 // bids between two looks at the clock
 )
@@ -45,7 +46,8 @@ type auction struct {
 	holders [][]holder
 	reader  host.RowReader
 	queue   []int32
-	waits   []bool // rows of the queue
+	waits   []bool  // rows of the queue
+	crumbs  []int64 // of rows: what may be left
 	near    []int64
 }
 
@@ -204,7 +206,10 @@ func (s *solve) auction(ctx context.Context, v, supply, demand []int64, first fl
 	n := s.rows
 	a := &auction{solve: s, v: v, u: make([]int64, n), left: slices.Clone(supply), room: slices.Clone(demand), demand: demand, total: problem.Total(supply),
 		least: -2 * int64(p.Rows+1) * s.size(), known: make([][]host.Edge, n), bound: make([]int64, n), width: make([]float64, n),
-		holders: make([][]holder, s.cols), reader: s.source.Reader(), waits: make([]bool, n)}
+		holders: make([][]holder, s.cols), reader: s.source.Reader(), waits: make([]bool, n), crumbs: make([]int64, n)}
+	for i, x := range supply {
+		a.crumbs[i] = x / crumb
+	}
 	s.source.DualsChanged(v[:p.Cols])
 	host.ParallelParts(s.Threads, p.Rows, func() func(low, high int) {
 		reader, last := s.source.Reader(), problem.Infinity
@@ -311,9 +316,9 @@ func (a *auction) rescale(eps int64) {
 	}
 }
 
-// wait has a row bid later.
+// wait has a row bid later, unless next to nothing is left.
 func (a *auction) wait(i int32) {
-	if !a.waits[i] {
+	if !a.waits[i] && a.left[i] > a.crumbs[i] {
 		a.waits[i] = true
 		a.queue = append(a.queue, i)
 	}
@@ -338,20 +343,19 @@ func (a *auction) round(ctx context.Context, eps, stop int64) {
 	}
 }
 
-// bid has a row bid for its nearest columns that take together what it has left: up to c - v of the next column, and eps.
+// bid has a row bid for its nearest columns that take together what it has left: up to c - v of the next column, and eps. Pairs that it does not know
+// may be better by eps.
 func (a *auction) bid(i int, eps int64) {
 	a.counts.Bids++
-	if a.leastOf(i) > a.bound[i] {
+	least := a.nearOf(i)
+	if len(a.near) > 0 && least > a.bound[i]+eps {
 		a.counts.Passes += 1 / float64(a.rows)
 		a.read(i, a.reader, problem.Infinity)
+		a.nearOf(i)
 	}
-	edges, near := a.known[i], a.near[:0]
-	for _, e := range edges {
-		near = append(near, e.Cost-a.v[e.Col])
-	}
-	a.near = near
+	edges, near, bound := a.known[i], a.near, a.bound[i]+eps
 	var set [bidColumns]int
-	n, need, level, last := 0, a.left[i], a.bound[i], int64(0)
+	n, need, level, last := 0, a.left[i], bound, int64(0)
 	for {
 		at, d := -1, problem.Infinity
 		for k, x := range near {
@@ -359,7 +363,7 @@ func (a *auction) bid(i int, eps int64) {
 				at, d = k, x
 			}
 		}
-		if at < 0 || d > a.bound[i] {
+		if at < 0 || d > bound {
 			break
 		}
 		if need <= 0 || n == len(set) {
@@ -390,6 +394,17 @@ func (a *auction) bid(i int, eps int64) {
 		}
 	}
 	a.wait(int32(i))
+}
+
+// nearOf lists c - v of the known pairs of a row, and returns the least.
+func (a *auction) nearOf(i int) int64 {
+	a.near = a.near[:0]
+	least, v := problem.Infinity, a.v
+	for _, e := range a.known[i] {
+		d := e.Cost - v[e.Col]
+		a.near, least = append(a.near, d), min(least, d)
+	}
+	return least
 }
 
 // take has a row ship to a column what is free, and what rows ship to it that would rather leave.

@@ -12,10 +12,10 @@ import (
 // Constants of orders, which were compared on 19 kinds of costs of 4,000 rows.
 const (
 	orderedRows = 256 // rows from which on orders are tried
-	sampleStep  = 4   // of the rows and columns, one in so many are ordered first
+	sampleRows  = 128 // rows and columns that are ordered first
 	turns       = 4   // of rows and columns that find each other's ends
 	window      = 16  // rows or columns that are sorted by others nearby, at least
-	looked      = 32  // rows whose pairs are held against prices
+	looked      = 16  // rows whose pairs are held against prices
 	nearest     = 16  // pairs of a row
 	nearly      = 1   // violation of an order up to which pivots begin with its flow
 	orderPivots = 32  // of a row, in the mean, at most
@@ -74,10 +74,7 @@ func (o *order) betweenCols(a, b int) func(int32) int64 {
 // they are held against: the ones that cost the first of these most are taken.
 func (o *order) extremes(list []int32, by func(int32) int64, cost func(int32) int64) {
 	o.weigh(list, by)
-	ties := int64(0) // units by which rounding lets equal differences differ
-	if !o.p.Exact {
-		ties = 4
-	}
+	ties := min(4, (o.p.Max-o.p.Min)>>16) // units by which rounding, perhaps that of whoever made the costs, lets equal differences differ
 	least, most := o.keys[0].by, o.keys[0].by
 	for _, x := range o.keys {
 		least, most = min(least, x.by), max(most, x.by)
@@ -231,7 +228,8 @@ func (s *solve) inOrder(ctx context.Context, supply, demand []int64) (*Solution,
 	if p.Instance.Sparse != nil || p.Source != nil || min(p.Rows, p.Cols) < orderedRows || problem.Total(supply) != problem.Total(demand) {
 		return nil, nil
 	}
-	rows, cols := everyOther(p.Rows, sampleStep), everyOther(p.Cols, sampleStep)
+	step := min(p.Rows, p.Cols) / sampleRows
+	rows, cols := everyOther(p.Rows, step), everyOther(p.Cols, step)
 	equal := func(n int, x []int32) []int64 { return slices.Repeat([]int64{int64(len(x))}, n) }
 	if _, _, worst := newOrder(p, rows, cols).refined(equal(p.Rows, cols), equal(p.Cols, rows)); worst > nearly {
 		return nil, nil

@@ -61,6 +61,7 @@ func Orders() []string { return []string{"number", "size"} }
 //   - .npy, one dimension of exactly 2^n values of any integer or floating type;
 //   - CSV, rows of a coalition and its value, under a header that tells, of a coalition number
 //     (mask) or of 1 and 0 for each agent; or all 2^n values, one a line, by coalition number, or by size (ReadOptions.Order);
+//   - rules of a marginal contribution net, such as "ann & !bob -> 2.5", a line each;
 //   - JSON, an object of coalitions and values, {"agents": […], "values": {…}}, or a list of
 //     {"coalition": […], "value": …};
 //
@@ -125,6 +126,11 @@ func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *probl
 			list, err = inst.Listing()
 			inst = nil
 		}
+	case found == "net":
+		if opts.Missing != "" {
+			return nil, nil, &formats.OptionError{File: name, Option: "--missing", Format: "marginal contribution nets, whose rules are all", Expected: "csv and json"}
+		}
+		inst, list, err = readNet(plain.Reader, name, opts)
 	case found == "json":
 		inst, list, err = readJSON(plain.Reader, name, opts)
 	default:
@@ -175,6 +181,9 @@ func format(bare string, head []byte) string {
 		if len(rest) == 0 || rest[0] == '"' || rest[0] == '}' && !bytes.Contains(rest, []byte(",")) {
 			return "json"
 		}
+	}
+	if isNet(head) {
+		return "net"
 	}
 	return "csv"
 }

@@ -35,6 +35,7 @@ var (
 		"assignment/lapjv/avx512":       lapjv.AVX512,
 		"assignment/lapjv/avx2":         lapjv.AVX2,
 		"assignment/lapjv/avx512_small": lapjv.Small,
+		"assignment/lapjv/avx2_small":   lapjv.SmallAVX2,
 		"linear/avx2":                   linear.AVX2,
 		"qubo/avx512":                   qubo.Kernels,
 	}

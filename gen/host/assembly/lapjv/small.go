@@ -20,8 +20,12 @@ const (
 	smallTurn  = 56 // turns of bids left
 	smallAt    = 64 // of the list of free rows, in the paths
 	smallPrice = 128
-	smallDual  = smallPrice + 8*128 // int64s: v in units
-	smallNear  = smallDual + 8*128  // of rows: sets of the near columns that are not the row's own
+	// distances, or reduced costs of a row, of AVX2, which has no registers for them: at most 64
+	smallDistance = smallPrice + 8*64
+	smallDual     = smallPrice + 8*128 // int64s: v in units
+	// of AVX2: masks of the registers in which columns may end, for costs of 8 bytes and of 4
+	smallTails = smallDual + 8*64
+	smallNear  = smallDual + 8*128 // of rows: sets of the near columns that are not the row's own
 	// of the steps of a search, before the check: sets of the columns whose distance the step made
 	smallUpdated = smallNear
 	smallOwner   = smallNear + 16*130 // int32s, of columns: its row, where it is not free
@@ -30,48 +34,68 @@ const (
 	smallWhen    = smallTree + 4*132  // int32s, of columns that a search has left: the step
 )
 
-// smallRegisters are the numbers of registers of columns that there are kernels for.
-var smallRegisters = []int{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}
+// smallRegisters and smallHalves are the numbers of registers of columns that there are kernels for, of AVX-512 and of AVX2.
+var (
+	smallRegisters = []int{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}
+	smallHalves    = []int{2, 4, 6, 8, 10, 12, 14, 16}
+)
 
 // Small adds the kernels for at most 128 columns, for AVX-512.
-func Small(w *build.Context) {
+func Small(w *build.Context) { smalls(w, true, "AVX512", smallRegisters) }
+
+// SmallAVX2 adds those for at most 64 columns, for AVX2.
+func SmallAVX2(w *build.Context) {
+	w.StaticGlobal("smallBits")
+	w.DataAttributes(attr.RODATA | attr.NOPTR)
+	for j := range 64 {
+		w.AppendDatum(operand.U64(1 << j))
+	}
+	smalls(w, false, "AVX2", smallHalves)
+}
+
+func smalls(w *build.Context, wide bool, suffix string, sizes []int) {
+	lanes := map[bool]int{true: 8, false: 4}[wide]
 	for _, k := range []struct {
 		name string
 		size int
 	}{{"Float64", 8}, {"Float32", 4}, {"Int32", 4}} {
-		for _, n := range smallRegisters {
-			g := &small{writer: &writer{Context: w, wide: true, elem: k.name, size: k.size, lanes: 8}, registers: n}
+		for at, n := range sizes {
+			before := 0
+			if at > 0 {
+				before = sizes[at-1]
+			}
+			g := &small{writer: &writer{Context: w, wide: wide, elem: k.name, size: k.size, lanes: lanes, suffix: suffix}, registers: n, before: before}
 			g.write()
 		}
-		choice(w, k.name)
+		choice(w, k.name, suffix, lanes, sizes)
 	}
-	w.Function("smallEntriesAVX512")
+	w.Function("smallEntries" + suffix)
 	w.Attributes(attr.NOSPLIT)
 	w.SignatureExpr("func(to *uintptr)")
-	w.Doc("smallEntriesAVX512 writes the addresses of the kernels for float64, float32 and int32. C can call them: they use their arguments and the stack alone.")
+	w.Doc("smallEntries" + suffix + " writes the addresses of the kernels for float64, float32 and int32. C can call them: they use their arguments and the stack alone.")
 	w.Pragma("noescape")
 	to, x := w.Load(w.Param("to"), w.GP64()), w.GP64()
 	for k, elem := range []string{"Float64", "Float32", "Int32"} {
-		w.LEAQ(operand.Mem{Symbol: operand.Symbol{Name: "·small" + elem + "AVX512"}, Base: reg.StaticBase}, x)
+		w.LEAQ(operand.Mem{Symbol: operand.Symbol{Name: "·small" + elem + suffix}, Base: reg.StaticBase}, x)
 		w.MOVQ(x, operand.Mem{Base: to, Disp: 8 * k})
 	}
 	w.RET()
 }
 
 // choice writes the kernel for a type, which jumps to that for the number of columns.
-func choice(w *build.Context, elem string) {
-	w.Function("small" + elem + "AVX512")
+func choice(w *build.Context, elem, suffix string, lanes int, sizes []int) {
+	w.Function("small" + elem + suffix)
 	w.Attributes(attr.NOSPLIT)
 	w.SignatureExpr(smallSignature(elem))
-	w.Doc("small"+elem+"AVX512 finds the best matching of a matrix of 1 to 128 columns, and no more rows, and writes the columns of the rows. It",
+	w.Doc(fmt.Sprintf("small%s%s finds the best matching of a matrix of 1 to %d columns, and no more rows, and writes the columns of the rows. It", elem, suffix, lanes*sizes[len(sizes)-1]),
 		"returns 0 where its check, in integers, has shown that no other is better, else 1. s is a Small, stride in bytes.")
 	w.Pragma("noescape")
 	cols := w.Load(w.Param("cols"), w.GP64())
-	for _, n := range smallRegisters {
+	for _, n := range sizes {
 		next := fmt.Sprintf("more%d", n)
-		w.CMPQ(cols, operand.Imm(uint64(8*n)))
+		w.CMPQ(cols, operand.I32(int32(lanes*n)))
 		w.JGT(operand.LabelRef(next))
-		to := operand.Mem{Symbol: operand.Symbol{Name: "·" + smallName(elem, n)}, Base: reg.StaticBase}
+		to := operand.Mem{Symbol: operand.Symbol{Name: "·" + smallName(elem, lanes*n, suffix)}, Base: reg.StaticBase}
 		w.Instruction(&ir.Instruction{Opcode: "JMP", Operands: []operand.Op{to}, IsTerminal: true}) // the arguments are the same
 		w.Label(next)
 	}
@@ -81,8 +105,8 @@ func choice(w *build.Context, elem string) {
 	w.RET()
 }
 
-func smallName(elem string, registers int) string {
-	return fmt.Sprintf("small%sOf%dAVX512", elem, 8*registers)
+func smallName(elem string, columns int, suffix string) string {
+	return fmt.Sprintf("small%sOf%d%s", elem, columns, suffix)
 }
 
 func smallSignature(elem string) string {
@@ -94,29 +118,56 @@ func smallSignature(elem string) string {
 type small struct {
 	*writer
 	registers int
+	before    int              // those of the next smaller kernel
 	open      reg.GPVirtual    // bits of the free columns
 	v, d      []reg.VecVirtual // prices; distances, or reduced costs of a row
 	bad       string
 }
 
 // words are those of a set.
-func (g *small) words() int { return (g.registers + 7) / 8 }
+func (g *small) words() int { return (g.registers*g.lanes + 63) / 64 }
 
 // long reports whether sets are two words.
-func (g *small) long() bool { return g.registers > 8 }
+func (g *small) long() bool { return g.words() == 2 }
+
+// stored reports whether prices lie in memory.
+func (g *small) stored() bool { return g.long() || !g.wide }
+
+// distance is register k of the distances.
+func (g *small) distance(k int) operand.Op {
+	if !g.wide {
+		return g.at(smallDistance + 32*k)
+	}
+	return g.d[k]
+}
+
+// toDistance is the register that distances k are computed in, for keep.
+func (g *small) toDistance(k int) reg.VecVirtual {
+	if !g.wide {
+		return g.vector()
+	}
+	return g.d[k]
+}
+
+// keep makes x the distances k.
+func (g *small) keep(k int, x reg.VecVirtual) {
+	if !g.wide {
+		g.VMOVUPD(x, g.distance(k))
+	}
+}
 
 // price is register k of the prices.
 func (g *small) price(k int) operand.Op {
-	if g.long() {
-		return g.at(smallPrice + 64*k)
+	if g.stored() {
+		return g.at(smallPrice + 8*g.lanes*k)
 	}
 	return g.v[k]
 }
 
 // dual is register k of the prices in units.
 func (g *small) dual(k int) operand.Op {
-	if g.long() {
-		return g.at(smallDual + 64*k)
+	if g.stored() {
+		return g.at(smallDual + 8*g.lanes*k)
 	}
 	return g.v[k]
 }
@@ -126,7 +177,7 @@ func (g *small) read(x operand.Op) reg.VecVirtual {
 	if y, ok := x.(reg.VecVirtual); ok {
 		return y
 	}
-	y := g.ZMM()
+	y := g.vector()
 	g.VMOVUPD(x, y)
 	return y
 }
@@ -257,12 +308,23 @@ func (g *small) addressOf(i reg.Register) reg.GPVirtual {
 
 // costsOf are register k of a row's costs.
 func (g *small) costsOf(row reg.Register, k int) reg.VecVirtual {
-	return g.load(operand.Mem{Base: row, Disp: k * 8 * g.size}, g.ends(k))
+	return g.load(operand.Mem{Base: row, Disp: k * g.lanes * g.size}, g.ends(k))
 }
 
 // ends reports whether columns end in register k, or before, and has tail say which it has.
 func (g *small) ends(k int) bool {
-	if g.long() && k >= g.registers-2 {
+	if !g.wide {
+		if k < g.before {
+			return false
+		}
+		g.tail = g.read(g.at(smallTails + 32*(k-g.before)))
+		if g.size == 4 {
+			g.half = g.vector()
+			g.VMOVUPS(g.at(smallTails+128+16*(k-g.before)), g.half.AsX())
+		}
+		return true
+	}
+	if g.long() && k >= g.before {
 		x := g.K()
 		g.KMOVB(g.at(smallAll+k), x)
 		g.tail = x
@@ -278,11 +340,19 @@ func (g *small) each(body func(k int)) {
 	}
 }
 
-// join are the bits of all lanes, given the opmask of each register.
-func (g *small) join(mask func(k int) reg.OpmaskVirtual) []reg.GPVirtual {
+// lanesIn is the mask of register k of AVX2, given a set in all lanes.
+func (g *small) lanesIn(all reg.VecVirtual, k int) reg.VecVirtual {
+	bits, x := operand.NewDataAddr(operand.NewStaticSymbol("smallBits"), 32*k), g.vector()
+	g.VPAND(bits, all, x)
+	g.VPCMPEQQ(bits, x, x)
+	return x
+}
+
+// join are the bits of all lanes, given the mask of each register: an opmask, or a vector of AVX2.
+func (g *small) join(mask func(k int) operand.Op) []reg.GPVirtual {
 	all := make([]reg.GPVirtual, g.words())
 	if g.long() {
-		var parts []reg.OpmaskVirtual
+		var parts []operand.Op
 		unpack := []func(a, b, c operand.Op){g.KUNPCKBW, g.KUNPCKWD, g.KUNPCKDQ}
 		g.each(func(k int) {
 			parts = append(parts, mask(k))
@@ -305,28 +375,50 @@ func (g *small) join(mask func(k int) reg.OpmaskVirtual) []reg.GPVirtual {
 	}
 	g.each(func(k int) {
 		x := g.GP64()
-		g.KMOVB(mask(k), x.As32())
+		if g.wide {
+			g.KMOVB(mask(k), x.As32())
+		} else {
+			g.VMOVMSKPD(mask(k), x.As32())
+		}
 		if k == 0 {
 			all[0] = x
 			return
 		}
-		g.SHLQ(operand.Imm(uint64(8*k)), x)
+		g.SHLQ(operand.Imm(uint64(g.lanes*k)), x)
 		g.ORQ(x, all[0])
 	})
 	return all
 }
 
-// compare is an opmask.
-func (g *small) compare(how uint64, a reg.VecVirtual, b operand.Op) reg.OpmaskVirtual {
-	k := g.K()
+// compare is a mask.
+func (g *small) compare(how uint64, a reg.VecVirtual, b operand.Op) operand.Op {
+	var k operand.Op = g.vector()
+	if g.wide {
+		k = g.K()
+	}
 	g.VCMPPD(operand.Imm(how), b, a, k)
 	return k
 }
 
-// split are the opmasks of each register of a set, given its words.
-func (g *small) split(bits ...operand.Op) func(k int) reg.OpmaskVirtual {
+// lesser makes to the lesser of itself and x where a mask is set.
+func (g *small) lesser(x operand.Op, mask operand.Op, to reg.VecVirtual) {
+	if g.wide {
+		g.VMINPD(x, to, mask, to)
+		return
+	}
+	y := g.vector()
+	g.VBLENDVPD(mask, x, g.inf, y)
+	g.VMINPD(y, to, to)
+}
+
+// split are the masks of each register of a set, given its words.
+func (g *small) split(bits ...operand.Op) func(k int) operand.Op {
+	if !g.wide {
+		all := g.broadcastInt(bits[0].(reg.Register))
+		return func(k int) operand.Op { return g.lanesIn(all, k) }
+	}
 	var word reg.OpmaskVirtual
-	return func(k int) reg.OpmaskVirtual { // of k from 0 on
+	return func(k int) operand.Op { // of k from 0 on
 		if k%8 == 0 {
 			word = g.K()
 			g.KMOVQ(bits[k/8], word)
@@ -347,11 +439,16 @@ func (g *small) bit(j reg.Register) reg.GPVirtual {
 
 // fold combines the lanes of x.
 func (g *small) fold(x reg.VecVirtual, op func(ops ...operand.Op)) reg.VecVirtual {
-	y, z := g.ZMM(), g.ZMM()
-	g.VEXTRACTF64X4(operand.Imm(1), x, y.AsY())
-	op(x.AsY(), y.AsY(), y.AsY())
-	g.VEXTRACTF64X2(operand.Imm(1), y.AsY(), z.AsX())
-	op(y.AsX(), z.AsX(), z.AsX())
+	y, z := g.vector(), g.vector()
+	if g.wide {
+		g.VEXTRACTF64X4(operand.Imm(1), x, y.AsY())
+		op(x.AsY(), y.AsY(), y.AsY())
+		g.VEXTRACTF64X2(operand.Imm(1), y.AsY(), z.AsX())
+		op(y.AsX(), z.AsX(), z.AsX())
+	} else {
+		g.VEXTRACTF128(operand.Imm(1), x, z.AsX())
+		op(x.AsX(), z.AsX(), z.AsX())
+	}
 	g.VPERMILPD(operand.Imm(1), z.AsX(), y.AsX())
 	op(z.AsX(), y.AsX(), y.AsX())
 	return y
@@ -359,14 +456,14 @@ func (g *small) fold(x reg.VecVirtual, op func(ops ...operand.Op)) reg.VecVirtua
 
 // copied is a copy of x.
 func (g *small) copied(x reg.VecVirtual) reg.VecVirtual {
-	y := g.ZMM()
+	y := g.vector()
 	g.VMOVAPD(x, y)
 	return y
 }
 
 // setPrice makes the price of column j the low lane of x.
 func (g *small) setPrice(j reg.Register, x reg.VecVirtual) {
-	if g.long() {
+	if g.stored() {
 		list := g.GP64()
 		g.LEAQ(g.at(smallPrice), list)
 		g.set(list, j, x)
@@ -378,20 +475,12 @@ func (g *small) setPrice(j reg.Register, x reg.VecVirtual) {
 	g.each(func(k int) { g.VMOVAPD(y, mask(k), g.v[k]) })
 }
 
-// fewest is the fewest columns.
-func (g *small) fewest() int {
-	if g.long() {
-		return 8*g.registers - 15
-	}
-	return 8*g.registers - 7
-}
-
 func (g *small) write() {
-	name := smallName(g.elem, g.registers)
+	name := smallName(g.elem, g.lanes*g.registers, g.suffix)
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
 	g.SignatureExpr(smallSignature(g.elem))
-	g.Doc(fmt.Sprintf("%s does the work of small%sAVX512 for %d to %d columns.", name, g.elem, g.fewest(), 8*g.registers))
+	g.Doc(fmt.Sprintf("%s does the work of small%s%s for %d to %d columns.", name, g.elem, g.suffix, g.before*g.lanes+1, g.registers*g.lanes))
 	g.Pragma("noescape")
 	g.s = g.param("s")
 	g.bad = g.label("bad")
@@ -411,15 +500,29 @@ func (g *small) write() {
 		g.open = columns
 		g.SHRQ(reg.CL, g.open)
 		g.MOVQ(g.open, g.at(smallAll))
-		last, tail := g.GP64(), g.K()
-		g.MOVQ(g.open, last)
-		g.SHRQ(operand.Imm(uint64(8*(g.registers-1))), last)
-		g.KMOVB(last.As32(), tail)
-		g.tail = tail
+		for k := g.before; !g.wide && k < g.registers; k++ {
+			mask := g.lanesIn(g.broadcastInt(g.open), k)
+			if g.VMOVUPD(mask, g.at(smallTails+32*(k-g.before))); g.size == 4 {
+				x := g.vector()
+				g.VEXTRACTF128(operand.Imm(1), mask, x.AsX())
+				g.VSHUFPS(operand.Imm(0x88), x.AsX(), mask.AsX(), x.AsX())
+				g.VMOVUPS(x.AsX(), g.at(smallTails+128+16*(k-g.before)))
+			}
+		}
+		if g.wide {
+			last, tail := g.GP64(), g.K()
+			g.MOVQ(g.open, last)
+			g.SHRQ(operand.Imm(uint64(8*(g.registers-1))), last)
+			g.KMOVB(last.As32(), tail)
+			g.tail = tail
+		}
 	}
 	g.v, g.d = nil, nil
 	g.each(func(int) {
-		if g.d = append(g.d, g.ZMM()); !g.long() {
+		if g.wide {
+			g.d = append(g.d, g.ZMM())
+		}
+		if !g.stored() {
 			g.v = append(g.v, g.ZMM())
 		}
 	})
@@ -434,16 +537,16 @@ func (g *small) write() {
 	g.goTo(g.JMP, bids)
 	g.Label(wide)
 	var none reg.VecVirtual
-	if g.long() {
+	if g.stored() {
 		none = g.zero()
 	}
 	g.each(func(k int) {
 		x := none
-		if !g.long() {
+		if !g.stored() {
 			x = g.v[k]
 			g.VXORPD(x, x, x)
 		}
-		g.VMOVUPD(x, g.at(smallPrice+64*k))
+		g.VMOVUPD(x, g.at(smallPrice+8*g.lanes*k))
 	})
 	g.XORL(n.As32(), n.As32())
 	all, column := g.label("all"), g.param("column")
@@ -470,27 +573,53 @@ func (g *small) minima() {
 		v = g.d
 	}
 	row, stride, left := g.param("costs"), g.param("stride"), g.param("rows")
-	g.each(func(k int) { g.VMOVAPD(g.costsOf(row, k), v[k]) })
+	g.each(func(k int) {
+		if !g.wide {
+			g.VMOVUPD(g.costsOf(row, k), g.price(k))
+			return
+		}
+		g.VMOVAPD(g.costsOf(row, k), v[k])
+	})
 	turn, done := g.label("rows"), g.label("done")
 	g.DECQ(left)
 	g.goTo(g.JEQ, done)
 	g.Label(turn)
 	g.ADDQ(stride, row)
-	g.each(func(k int) { g.VMINPD(g.costsOf(row, k), v[k], v[k]) })
+	g.each(func(k int) {
+		x := g.costsOf(row, k)
+		if !g.wide {
+			g.VMINPD(g.price(k), x, x)
+			g.VMOVUPD(x, g.price(k))
+			return
+		}
+		g.VMINPD(x, v[k], v[k])
+	})
 	g.DECQ(left)
 	g.goTo(g.JNE, turn)
 	g.Label(done)
-	finite := g.join(func(k int) reg.OpmaskVirtual { return g.compare(lesser, v[k], g.inf) })
+	finite := g.join(func(k int) operand.Op {
+		if !g.wide {
+			return g.compare(lesser, g.read(g.price(k)), g.inf)
+		}
+		return g.compare(lesser, v[k], g.inf)
+	})
 	for w, x := range finite {
 		g.CMPQ(x, g.at(smallAll+8*w))
 		g.goTo(g.JNE, g.bad)
 	}
-	for k := range v {
-		if g.ends(k) {
-			g.VMOVAPD_Z(v[k], g.tail, v[k])
+	g.each(func(k int) {
+		switch ends := g.ends(k); {
+		case !g.wide && ends:
+			x := g.read(g.price(k))
+			g.VANDPD(g.tail, x, x)
+			g.VMOVUPD(x, g.price(k))
+		case g.wide:
+			if ends {
+				g.VMOVAPD_Z(v[k], g.tail, v[k])
+			}
+			g.VMOVUPD(v[k], g.at(smallPrice+64*k))
 		}
-	}
-	g.each(func(k int) { g.VMOVUPD(v[k], g.at(smallPrice+64*k)) })
+	})
 }
 
 // transfer gives each row the first free column that costs it as much as the price, and moves what the row could lose from that.
@@ -499,8 +628,16 @@ func (g *small) transfer(n reg.GPVirtual) {
 	i, row, column := g.zeroed(), g.param("costs"), g.param("column")
 	turn, next := g.label("rows"), g.label("next")
 	g.Label(turn)
-	g.each(func(k int) { g.VMOVAPD(g.costsOf(row, k), g.d[k]) })
-	equals := g.join(func(k int) reg.OpmaskVirtual { return g.compare(equal, g.d[k], g.price(k)) })
+	if g.wide {
+		g.each(func(k int) { g.VMOVAPD(g.costsOf(row, k), g.d[k]) })
+	}
+	costs := func(k int) reg.VecVirtual {
+		if !g.wide {
+			return g.costsOf(row, k)
+		}
+		return g.d[k]
+	}
+	equals := g.join(func(k int) operand.Op { return g.compare(equal, costs(k), g.price(k)) })
 	can, j, free := []reg.GPVirtual{g.GP64()}, g.GP64(), g.label("free")
 	if g.long() {
 		can = append(can, g.GP64())
@@ -519,7 +656,7 @@ func (g *small) transfer(n reg.GPVirtual) {
 	g.take(j)
 	g.MOVL(j.As32(), four(column, i))
 	g.MOVL(i.As32(), g.item4(smallOwner, j))
-	var mask func(k int) reg.OpmaskVirtual
+	var mask func(k int) operand.Op
 	if g.long() {
 		for _, x := range equals {
 			g.POPCNTQ(x, x)
@@ -540,14 +677,14 @@ func (g *small) transfer(n reg.GPVirtual) {
 	}
 	least := g.copied(g.inf)
 	g.each(func(k int) {
-		x := g.ZMM()
-		g.VSUBPD(g.price(k), g.d[k], x)
-		g.VMINPD(x, least, mask(k), least)
+		x := g.vector()
+		g.VSUBPD(g.price(k), costs(k), x)
+		g.lesser(x, mask(k), least)
 	})
 	second := g.fold(least, g.VMINPD)
 	g.VUCOMISD(second.AsX(), g.inf.AsX())
 	g.goTo(g.JLS, next)
-	price := g.ZMM()
+	price := g.vector()
 	g.VMOVSD(g.item8(smallPrice, j), price.AsX())
 	g.VSUBSD(second.AsX(), price.AsX(), price.AsX())
 	g.setPrice(j, price)
@@ -583,19 +720,29 @@ func (g *small) bids(n reg.GPVirtual) {
 	g.INCQ(bids)
 	row := g.addressOf(i)
 	var one, two reg.VecVirtual
-	g.each(func(k int) { g.VSUBPD(g.price(k), g.costsOf(row, k), g.d[k]) })
+	reduced := func(k int) reg.VecVirtual {
+		x := g.toDistance(k)
+		g.VSUBPD(g.price(k), g.costsOf(row, k), x)
+		g.keep(k, x)
+		return x
+	}
+	if g.wide {
+		g.each(func(k int) { reduced(k) })
+		reduced = func(k int) reg.VecVirtual { return g.d[k] }
+	}
 	for k := 0; k < g.registers; k += 2 {
-		low, high := g.d[k], g.inf
+		low, high := reduced(k), g.inf
 		if k+1 < g.registers {
-			low, high = g.ZMM(), g.ZMM()
-			g.VMINPD(g.d[k], g.d[k+1], low)
-			g.VMAXPD(g.d[k], g.d[k+1], high)
+			x, y := low, reduced(k+1)
+			low, high = g.vector(), g.vector()
+			g.VMINPD(x, y, low)
+			g.VMAXPD(x, y, high)
 		}
 		if k == 0 {
 			one, two = g.copied(low), g.copied(high)
 			continue
 		}
-		x := g.ZMM()
+		x := g.vector()
 		g.VMAXPD(one, low, x)
 		g.VMINPD(one, low, one)
 		g.VMINPD(x, two, two)
@@ -607,12 +754,17 @@ func (g *small) bids(n reg.GPVirtual) {
 		g.VMINPD(b, d, b)
 		g.VMINPD(x, b, b)
 	}
-	a, b, x := g.ZMM(), g.ZMM(), g.ZMM()
-	g.VEXTRACTF64X4(operand.Imm(1), one, a.AsY())
-	g.VEXTRACTF64X4(operand.Imm(1), two, b.AsY())
-	merge(one.AsY(), two.AsY(), a.AsY(), b.AsY(), x.AsY())
-	g.VEXTRACTF64X2(operand.Imm(1), one.AsY(), a.AsX())
-	g.VEXTRACTF64X2(operand.Imm(1), two.AsY(), b.AsX())
+	a, b, x := g.vector(), g.vector(), g.vector()
+	if g.wide {
+		g.VEXTRACTF64X4(operand.Imm(1), one, a.AsY())
+		g.VEXTRACTF64X4(operand.Imm(1), two, b.AsY())
+		merge(one.AsY(), two.AsY(), a.AsY(), b.AsY(), x.AsY())
+		g.VEXTRACTF64X2(operand.Imm(1), one.AsY(), a.AsX())
+		g.VEXTRACTF64X2(operand.Imm(1), two.AsY(), b.AsX())
+	} else {
+		g.VEXTRACTF128(operand.Imm(1), one, a.AsX())
+		g.VEXTRACTF128(operand.Imm(1), two, b.AsX())
+	}
 	merge(one.AsX(), two.AsX(), a.AsX(), b.AsX(), x.AsX())
 	g.VPERMILPD(operand.Imm(1), one.AsX(), a.AsX())
 	g.VPERMILPD(operand.Imm(1), two.AsX(), b.AsX())
@@ -621,7 +773,7 @@ func (g *small) bids(n reg.GPVirtual) {
 	g.VUCOMISD(first.AsX(), g.inf.AsX())
 	g.goTo(g.JLS, g.bad)
 	wanted := g.broadcast(first)
-	equals := g.join(func(k int) reg.OpmaskVirtual { return g.compare(equal, g.d[k], wanted) })
+	equals := g.join(func(k int) operand.Op { return g.compare(equal, wanted, g.distance(k)) })
 	if g.long() {
 		x := g.GP64()
 		g.MOVQ(equals[0], x)
@@ -633,10 +785,10 @@ func (g *small) bids(n reg.GPVirtual) {
 	j, any := g.pick(equals)
 
 	falls, stays, owned := g.zeroed(), g.label("stays"), g.label("owned")
-	budget, price := g.GP64(), g.ZMM()
+	budget, price := g.GP64(), g.vector()
 	g.LEAQ(operand.Mem{Base: next, Index: next, Scale: 1}, budget)
 	g.VMOVSD(g.item8(smallPrice, j), price.AsX())
-	fallen := g.ZMM()
+	fallen := g.vector()
 	g.VSUBSD(first.AsX(), second.AsX(), fallen.AsX())
 	g.VSUBSD(fallen.AsX(), price.AsX(), fallen.AsX())
 	g.CMPQ(bids, budget)
@@ -700,11 +852,12 @@ func (g *small) paths() {
 	row := g.addressOf(root)
 	var least [2]reg.VecVirtual
 	g.each(func(k int) {
-		g.VSUBPD(g.price(k), g.costsOf(row, k), g.d[k])
-		if k < 2 {
-			least[k] = g.copied(g.d[k])
+		x := g.toDistance(k)
+		g.VSUBPD(g.price(k), g.costsOf(row, k), x)
+		if g.keep(k, x); k < 2 {
+			least[k] = g.copied(x)
 		} else {
-			g.VMINPD(g.d[k], least[k&1], least[k&1])
+			g.VMINPD(x, least[k&1], least[k&1])
 		}
 	})
 	for w, x := range left {
@@ -722,7 +875,7 @@ func (g *small) paths() {
 	g.VUCOMISD(best.AsX(), g.inf.AsX())
 	g.goTo(g.JLS, g.bad)
 	wanted := g.broadcast(best)
-	equals := g.join(func(k int) reg.OpmaskVirtual { return g.compare(equal, g.d[k], wanted) })
+	equals := g.join(func(k int) operand.Op { return g.compare(equal, wanted, g.distance(k)) })
 	g.ANDQ(left[0], equals[0])
 	if g.long() {
 		g.ANDQ(left[1], equals[1])
@@ -757,10 +910,20 @@ func (g *small) paths() {
 	for k := range min(2, g.registers) {
 		g.VMOVAPD(g.inf, least[k])
 	}
-	updated := g.join(func(k int) reg.OpmaskVirtual {
-		x, open, nearer := g.costsOf(row2, k), mask(k), g.K()
+	updated := g.join(func(k int) operand.Op {
+		x, open := g.costsOf(row2, k), mask(k)
 		g.VSUBPD(g.price(k), x, x)
 		g.VSUBPD(hh, x, x)
+		if !g.wide {
+			d := g.read(g.distance(k))
+			nearer := g.compare(lesser, x, d)
+			g.VANDPD(open, nearer, nearer)
+			g.VBLENDVPD(nearer, x, d, d)
+			g.keep(k, d)
+			g.lesser(d, open, least[k&1])
+			return nearer
+		}
+		nearer := g.K()
 		g.VCMPPD(operand.Imm(lesser), g.d[k], x, open, nearer)
 		g.VMOVAPD(x, nearer, g.d[k])
 		g.VMINPD(g.d[k], least[k&1], open, least[k&1])
@@ -786,10 +949,14 @@ func (g *small) paths() {
 	g.goTo(g.JEQ, trace)
 	mask = g.split(sets...)
 	g.each(func(k int) {
-		x, v := g.ZMM(), g.read(g.price(k))
-		g.VSUBPD(g.d[k], wanted, x)
-		g.VSUBPD(x, v, mask(k), v)
-		g.VMOVUPD(v, g.at(smallPrice+64*k))
+		x, v := g.vector(), g.read(g.price(k))
+		if g.VSUBPD(g.distance(k), wanted, x); g.wide {
+			g.VSUBPD(x, v, mask(k), v)
+		} else {
+			g.VANDPD(mask(k), x, x)
+			g.VSUBPD(x, v, v)
+		}
+		g.VMOVUPD(v, g.at(smallPrice+8*g.lanes*k))
 	})
 	g.Label(trace)
 	back, column, before := g.label("back"), g.param("column"), g.GP64()
@@ -826,11 +993,11 @@ func (g *small) check() {
 	g.MOVQ(operand.U64(0x3ff0000000000000), scale)
 	if float { // the finest units for prices and matched costs
 		magnitudes := g.spread(1<<63 - 1)
-		most := g.ZMM()
+		most := g.vector()
 		g.each(func(k int) {
 			x := most
 			if k > 0 {
-				x = g.ZMM()
+				x = g.vector()
 			}
 			if g.VANDPD(g.price(k), magnitudes, x); k > 0 {
 				g.VMAXPD(x, most, most)
@@ -863,10 +1030,13 @@ func (g *small) check() {
 		g.Label(exact)
 	}
 	r := rounding{scale: g.broadcastInt(scale), far: g.spread(far), least: g.spread(far | minus)}
+	if !g.wide {
+		r.magic, r.down, r.up = g.spread(magic), g.spread(down26), g.spread(up26)
+	}
 	g.each(func(k int) {
 		x := g.read(g.price(k))
 		g.units(r, x, nil)
-		g.VMOVDQU64(x, g.at(smallDual+64*k))
+		g.VMOVUPD(x, g.at(smallDual+8*g.lanes*k))
 	})
 	square, cols, zero := g.label("square"), g.param("cols"), g.zero()
 	ends := g.zeroed() // bits of the columns that may as well be free
@@ -876,17 +1046,21 @@ func (g *small) check() {
 	}
 	g.CMPQ(rows, cols)
 	g.goTo(g.JEQ, square)
-	integers := func(how uint64, a reg.VecVirtual, b operand.Op) reg.OpmaskVirtual {
+	above := func(a, b operand.Op) operand.Op { // mask of a > b
+		if !g.wide {
+			x := g.vector()
+			g.VPCMPGTQ(b, g.read(a), x)
+			return x
+		}
 		k := g.K()
-		g.VPCMPQ(operand.Imm(how), b, a, k)
+		g.VPCMPQ(operand.Imm(6), b, g.read(a), k)
 		return k
 	}
-	const above, other, atMost, atLeast = 6, 4, 2, 5
-	for _, x := range g.join(func(k int) reg.OpmaskVirtual { return integers(above, g.read(g.dual(k)), zero) }) {
+	for _, x := range g.join(func(k int) operand.Op { return above(g.dual(k), zero) }) {
 		g.TESTQ(x, x)
 		g.goTo(g.JNE, g.bad)
 	}
-	for w, x := range g.join(func(k int) reg.OpmaskVirtual { return integers(other, g.read(g.dual(k)), zero) }) {
+	for w, x := range g.join(func(k int) operand.Op { return above(zero, g.dual(k)) }) {
 		if g.long() {
 			g.TESTQ(x, g.at(smallOpen+8*w))
 		} else {
@@ -897,7 +1071,10 @@ func (g *small) check() {
 	t := g.GP64()
 	g.MOVQ(operand.I32(-nearbyUnits), t)
 	bar := g.broadcastInt(t)
-	found := g.join(func(k int) reg.OpmaskVirtual { return integers(atLeast, g.read(g.dual(k)), bar) })
+	found := g.join(func(k int) operand.Op { return above(bar, g.dual(k)) })
+	for _, x := range found {
+		g.NOTQ(x)
+	}
 	if g.long() {
 		g.and(g.at(smallAll), found)
 		g.store(found, g.at(smallEnds))
@@ -921,17 +1098,23 @@ func (g *small) check() {
 			x = g.costsOf(row, k)
 			g.units(r, x, lost)
 		} else {
-			x = g.loadInts(operand.Mem{Base: row, Disp: k * 8 * g.size}, large, g.ends(k))
+			x = g.loadInts(operand.Mem{Base: row, Disp: k * g.lanes * g.size}, large, g.ends(k))
 		}
-		g.VPSUBQ(g.dual(k), x, g.d[k])
-		if k == 0 {
-			least = g.copied(g.d[k])
+		d := g.toDistance(k)
+		g.VPSUBQ(g.dual(k), x, d)
+		if g.keep(k, d); k == 0 {
+			least = g.copied(d)
 		} else {
-			g.VPMINSQ(g.d[k], least, least)
+			g.lessInt(d, least)
 		}
 	})
-	low := g.GP64()
-	g.VMOVQ(g.fold(least, g.VPMINSQ).AsX(), low)
+	var low reg.GPVirtual
+	if g.wide {
+		low = g.GP64()
+		g.VMOVQ(g.fold(least, g.VPMINSQ).AsX(), low)
+	} else {
+		low = g.lowInt(least)
+	}
 	j, more := g.GP64(), g.GP64()
 	g.MOVLQSX(four(column, i), j)
 	if float {
@@ -949,7 +1132,18 @@ func (g *small) check() {
 	if float {
 		g.ADDQ(operand.I32(nearbyUnits), low)
 		bar := g.broadcastInt(low)
-		near := g.join(func(k int) reg.OpmaskVirtual { return integers(atMost, g.d[k], bar) })
+		near := g.join(func(k int) operand.Op {
+			if !g.wide {
+				return above(g.distance(k), bar)
+			}
+			atMost := g.K()
+			g.VPCMPQ(operand.Imm(2), bar, g.distance(k), atMost)
+			return atMost
+		})
+		if !g.wide {
+			g.NOTQ(near[0])
+			g.ANDQ(g.at(smallAll), near[0])
+		}
 		if g.long() {
 			g.without(j, near)
 		} else {
@@ -985,10 +1179,7 @@ func (g *small) check() {
 
 // nonzero are the bits of the lanes of x that are not zero, but for signs.
 func (g *small) nonzero(x reg.VecVirtual) reg.GPVirtual {
-	y, k := g.GP64(), g.K()
-	g.VCMPPD(operand.Imm(unequal), g.zero(), x, k)
-	g.KMOVB(k, y.As32())
-	return y
+	return g.bits(unequal, x, g.zero())
 }
 
 // alone goes to best where the matching is the only one of its own pairs and the near ones: columns that lead nowhere are taken away until none

@@ -81,7 +81,7 @@ const mostOfWide = 64
 // findSmall is solve for few rows and columns; false also where its kernel does not prove the answer.
 func findSmall[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, column []int32) bool {
 	m, n, ok := min(rows, cols), max(rows, cols), false
-	if n > lapjv.SmallColumns || n > mostOfWide && m < n || !lapjv.HasSmall || m == 0 {
+	if n > lapjv.SmallColumns || n > mostOfWide && m < n || m == 0 {
 		return false
 	}
 	found := column

@@ -162,7 +162,7 @@ bid12:
 	VUCOMISD      X3, X0
 	JLS           bad1
 	VBROADCASTSD  X3, Z6
-	VCMPPD        $0x00, Z6, Z1, K2
+	VCMPPD        $0x00, Z1, Z6, K2
 	KMOVB         K2, R8
 	TESTQ         R8, R8
 	JEQ           bad1
@@ -249,7 +249,7 @@ search19:
 	VUCOMISD      X4, X0
 	JLS           bad1
 	VBROADCASTSD  X4, Z3
-	VCMPPD        $0x00, Z3, Z1, K2
+	VCMPPD        $0x00, Z1, Z3, K2
 	KMOVB         K2, DI
 	ANDQ          SI, DI
 	JEQ           bad1
@@ -364,7 +364,7 @@ zero24:
 	VMAXPD       Z6, Z2, Z2
 	VMINPD       Z5, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y4, Y4, Y4
 	XORL         DI, DI
@@ -374,14 +374,15 @@ zero24:
 	KMOVB        K2, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z4, Z2, K2
+	VPCMPQ       $0x06, Z2, Z4, K2
 	KMOVB        K2, SI
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -534,8 +535,8 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z4, K1, Z4
 	VMOVUPD   Z2, 128(AX)
+	VMOVAPD.Z Z4, K1, Z4
 	VMOVUPD   Z4, 192(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -671,9 +672,9 @@ bid12:
 	VUCOMISD      X5, X0
 	JLS           bad1
 	VBROADCASTSD  X5, Z8
-	VCMPPD        $0x00, Z8, Z1, K2
+	VCMPPD        $0x00, Z1, Z8, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z8, Z3, K2
+	VCMPPD        $0x00, Z3, Z8, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
@@ -768,9 +769,9 @@ search19:
 	VUCOMISD      X6, X0
 	JLS           bad1
 	VBROADCASTSD  X6, Z5
-	VCMPPD        $0x00, Z5, Z1, K2
+	VCMPPD        $0x00, Z1, Z5, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z5, Z3, K2
+	VCMPPD        $0x00, Z3, Z5, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
@@ -904,12 +905,12 @@ zero24:
 	VMAXPD       Z8, Z2, Z2
 	VMINPD       Z7, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z5, Z4, Z4
 	VMAXPD       Z8, Z4, Z4
 	VMINPD       Z7, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y6, Y6, Y6
 	XORL         DI, DI
@@ -923,9 +924,9 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z6, Z2, K2
+	VPCMPQ       $0x06, Z2, Z6, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z6, Z4, K2
+	VPCMPQ       $0x06, Z4, Z6, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
@@ -933,12 +934,13 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -1112,9 +1114,9 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z6, K1, Z6
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
+	VMOVAPD.Z Z6, K1, Z6
 	VMOVUPD   Z6, 256(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -1269,13 +1271,13 @@ bid12:
 	VUCOMISD      X7, X0
 	JLS           bad1
 	VBROADCASTSD  X7, Z10
-	VCMPPD        $0x00, Z10, Z1, K2
+	VCMPPD        $0x00, Z1, Z10, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z10, Z3, K2
+	VCMPPD        $0x00, Z3, Z10, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z10, Z5, K2
+	VCMPPD        $0x00, Z5, Z10, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
@@ -1375,13 +1377,13 @@ search19:
 	VUCOMISD      X8, X0
 	JLS           bad1
 	VBROADCASTSD  X8, Z7
-	VCMPPD        $0x00, Z7, Z1, K2
+	VCMPPD        $0x00, Z1, Z7, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z7, Z3, K2
+	VCMPPD        $0x00, Z3, Z7, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z7, Z5, K2
+	VCMPPD        $0x00, Z5, Z7, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
@@ -1531,17 +1533,17 @@ zero24:
 	VMAXPD       Z10, Z2, Z2
 	VMINPD       Z9, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z7, Z4, Z4
 	VMAXPD       Z10, Z4, Z4
 	VMINPD       Z9, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z7, Z6, Z6
 	VMAXPD       Z10, Z6, Z6
 	VMINPD       Z9, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y8, Y8, Y8
 	XORL         DI, DI
@@ -1559,13 +1561,13 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z8, Z2, K2
+	VPCMPQ       $0x06, Z2, Z8, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z8, Z4, K2
+	VPCMPQ       $0x06, Z4, Z8, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z8, Z6, K2
+	VPCMPQ       $0x06, Z6, Z8, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
@@ -1573,16 +1575,17 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z6, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -1777,10 +1780,10 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z8, K1, Z8
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
+	VMOVAPD.Z Z8, K1, Z8
 	VMOVUPD   Z8, 320(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -1952,17 +1955,17 @@ bid12:
 	VUCOMISD      X9, X0
 	JLS           bad1
 	VBROADCASTSD  X9, Z12
-	VCMPPD        $0x00, Z12, Z1, K2
+	VCMPPD        $0x00, Z1, Z12, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z12, Z3, K2
+	VCMPPD        $0x00, Z3, Z12, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z12, Z5, K2
+	VCMPPD        $0x00, Z5, Z12, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z12, Z7, K2
+	VCMPPD        $0x00, Z7, Z12, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
@@ -2067,17 +2070,17 @@ search19:
 	VUCOMISD      X10, X0
 	JLS           bad1
 	VBROADCASTSD  X10, Z9
-	VCMPPD        $0x00, Z9, Z1, K2
+	VCMPPD        $0x00, Z1, Z9, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z9, Z3, K2
+	VCMPPD        $0x00, Z3, Z9, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z9, Z5, K2
+	VCMPPD        $0x00, Z5, Z9, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z9, Z7, K2
+	VCMPPD        $0x00, Z7, Z9, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
@@ -2243,22 +2246,22 @@ zero24:
 	VMAXPD       Z12, Z2, Z2
 	VMINPD       Z11, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z9, Z4, Z4
 	VMAXPD       Z12, Z4, Z4
 	VMINPD       Z11, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z9, Z6, Z6
 	VMAXPD       Z12, Z6, Z6
 	VMINPD       Z11, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z9, Z8, Z8
 	VMAXPD       Z12, Z8, Z8
 	VMINPD       Z11, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y10, Y10, Y10
 	XORL         DI, DI
@@ -2280,17 +2283,17 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z10, Z2, K2
+	VPCMPQ       $0x06, Z2, Z10, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z10, Z4, K2
+	VPCMPQ       $0x06, Z4, Z10, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z10, Z6, K2
+	VPCMPQ       $0x06, Z6, Z10, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z10, Z8, K2
+	VPCMPQ       $0x06, Z8, Z10, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
@@ -2298,20 +2301,21 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z6, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z8, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -2527,11 +2531,11 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z10, K1, Z10
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
 	VMOVUPD   Z8, 320(AX)
+	VMOVAPD.Z Z10, K1, Z10
 	VMOVUPD   Z10, 384(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -2722,21 +2726,21 @@ bid12:
 	VUCOMISD      X11, X0
 	JLS           bad1
 	VBROADCASTSD  X11, Z14
-	VCMPPD        $0x00, Z14, Z1, K2
+	VCMPPD        $0x00, Z1, Z14, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z14, Z3, K2
+	VCMPPD        $0x00, Z3, Z14, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z14, Z5, K2
+	VCMPPD        $0x00, Z5, Z14, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z14, Z7, K2
+	VCMPPD        $0x00, Z7, Z14, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z14, Z9, K2
+	VCMPPD        $0x00, Z9, Z14, K2
 	KMOVB         K2, R9
 	SHLQ          $0x20, R9
 	ORQ           R9, R8
@@ -2846,21 +2850,21 @@ search19:
 	VUCOMISD      X12, X0
 	JLS           bad1
 	VBROADCASTSD  X12, Z11
-	VCMPPD        $0x00, Z11, Z1, K2
+	VCMPPD        $0x00, Z1, Z11, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z11, Z3, K2
+	VCMPPD        $0x00, Z3, Z11, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z11, Z5, K2
+	VCMPPD        $0x00, Z5, Z11, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z11, Z7, K2
+	VCMPPD        $0x00, Z7, Z11, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z11, Z9, K2
+	VCMPPD        $0x00, Z9, Z11, K2
 	KMOVB         K2, R8
 	SHLQ          $0x20, R8
 	ORQ           R8, DI
@@ -3042,27 +3046,27 @@ zero24:
 	VMAXPD       Z14, Z2, Z2
 	VMINPD       Z13, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z11, Z4, Z4
 	VMAXPD       Z14, Z4, Z4
 	VMINPD       Z13, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z11, Z6, Z6
 	VMAXPD       Z14, Z6, Z6
 	VMINPD       Z13, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z11, Z8, Z8
 	VMAXPD       Z14, Z8, Z8
 	VMINPD       Z13, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	VMULPD       Z11, Z10, Z10
 	VMAXPD       Z14, Z10, Z10
 	VMINPD       Z13, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
-	VMOVDQU64    Z10, 1408(AX)
+	VMOVUPD      Z10, 1408(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y12, Y12, Y12
 	XORL         DI, DI
@@ -3088,21 +3092,21 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z12, Z2, K2
+	VPCMPQ       $0x06, Z2, Z12, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z12, Z4, K2
+	VPCMPQ       $0x06, Z4, Z12, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z12, Z6, K2
+	VPCMPQ       $0x06, Z6, Z12, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z12, Z8, K2
+	VPCMPQ       $0x06, Z8, Z12, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z12, Z10, K2
+	VPCMPQ       $0x06, Z10, Z12, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
@@ -3110,24 +3114,25 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z6, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z8, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z10, K2
+	VPCMPQ       $0x06, Z10, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -3364,12 +3369,12 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z12, K1, Z12
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
 	VMOVUPD   Z8, 320(AX)
 	VMOVUPD   Z10, 384(AX)
+	VMOVAPD.Z Z12, K1, Z12
 	VMOVUPD   Z12, 448(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -3577,25 +3582,25 @@ bid12:
 	VUCOMISD      X13, X0
 	JLS           bad1
 	VBROADCASTSD  X13, Z16
-	VCMPPD        $0x00, Z16, Z1, K2
+	VCMPPD        $0x00, Z1, Z16, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z16, Z3, K2
+	VCMPPD        $0x00, Z3, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z16, Z5, K2
+	VCMPPD        $0x00, Z5, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z16, Z7, K2
+	VCMPPD        $0x00, Z7, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z16, Z9, K2
+	VCMPPD        $0x00, Z9, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x20, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z16, Z11, K2
+	VCMPPD        $0x00, Z11, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x28, R9
 	ORQ           R9, R8
@@ -3710,25 +3715,25 @@ search19:
 	VUCOMISD      X14, X0
 	JLS           bad1
 	VBROADCASTSD  X14, Z13
-	VCMPPD        $0x00, Z13, Z1, K2
+	VCMPPD        $0x00, Z1, Z13, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z13, Z3, K2
+	VCMPPD        $0x00, Z3, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z13, Z5, K2
+	VCMPPD        $0x00, Z5, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z13, Z7, K2
+	VCMPPD        $0x00, Z7, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z13, Z9, K2
+	VCMPPD        $0x00, Z9, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x20, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z13, Z11, K2
+	VCMPPD        $0x00, Z11, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x28, R8
 	ORQ           R8, DI
@@ -3926,32 +3931,32 @@ zero24:
 	VMAXPD       Z16, Z2, Z2
 	VMINPD       Z15, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z13, Z4, Z4
 	VMAXPD       Z16, Z4, Z4
 	VMINPD       Z15, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z13, Z6, Z6
 	VMAXPD       Z16, Z6, Z6
 	VMINPD       Z15, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z13, Z8, Z8
 	VMAXPD       Z16, Z8, Z8
 	VMINPD       Z15, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	VMULPD       Z13, Z10, Z10
 	VMAXPD       Z16, Z10, Z10
 	VMINPD       Z15, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
-	VMOVDQU64    Z10, 1408(AX)
+	VMOVUPD      Z10, 1408(AX)
 	VMULPD       Z13, Z12, Z12
 	VMAXPD       Z16, Z12, Z12
 	VMINPD       Z15, Z12, Z12
 	VCVTPD2QQ    Z12, Z12
-	VMOVDQU64    Z12, 1472(AX)
+	VMOVUPD      Z12, 1472(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y14, Y14, Y14
 	XORL         DI, DI
@@ -3981,25 +3986,25 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z14, Z2, K2
+	VPCMPQ       $0x06, Z2, Z14, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z14, Z4, K2
+	VPCMPQ       $0x06, Z4, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z14, Z6, K2
+	VPCMPQ       $0x06, Z6, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z14, Z8, K2
+	VPCMPQ       $0x06, Z8, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z14, Z10, K2
+	VPCMPQ       $0x06, Z10, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z14, Z12, K2
+	VPCMPQ       $0x06, Z12, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
@@ -4007,28 +4012,29 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z6, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z8, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z10, K2
+	VPCMPQ       $0x06, Z10, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z12, K2
+	VPCMPQ       $0x06, Z12, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -4286,13 +4292,13 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z14, K1, Z14
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
 	VMOVUPD   Z8, 320(AX)
 	VMOVUPD   Z10, 384(AX)
 	VMOVUPD   Z12, 448(AX)
+	VMOVAPD.Z Z14, K1, Z14
 	VMOVUPD   Z14, 512(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -4519,29 +4525,29 @@ bid12:
 	VUCOMISD      X15, X0
 	JLS           bad1
 	VBROADCASTSD  X15, Z18
-	VCMPPD        $0x00, Z18, Z1, K2
+	VCMPPD        $0x00, Z1, Z18, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z18, Z3, K2
+	VCMPPD        $0x00, Z3, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z5, K2
+	VCMPPD        $0x00, Z5, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z7, K2
+	VCMPPD        $0x00, Z7, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z9, K2
+	VCMPPD        $0x00, Z9, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x20, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z11, K2
+	VCMPPD        $0x00, Z11, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x28, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z13, K2
+	VCMPPD        $0x00, Z13, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x30, R9
 	ORQ           R9, R8
@@ -4661,29 +4667,29 @@ search19:
 	VUCOMISD      X16, X0
 	JLS           bad1
 	VBROADCASTSD  X16, Z15
-	VCMPPD        $0x00, Z15, Z1, K2
+	VCMPPD        $0x00, Z1, Z15, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z15, Z3, K2
+	VCMPPD        $0x00, Z3, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z5, K2
+	VCMPPD        $0x00, Z5, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z7, K2
+	VCMPPD        $0x00, Z7, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z9, K2
+	VCMPPD        $0x00, Z9, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x20, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z11, K2
+	VCMPPD        $0x00, Z11, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x28, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z13, K2
+	VCMPPD        $0x00, Z13, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x30, R8
 	ORQ           R8, DI
@@ -4897,37 +4903,37 @@ zero24:
 	VMAXPD       Z18, Z2, Z2
 	VMINPD       Z17, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z15, Z4, Z4
 	VMAXPD       Z18, Z4, Z4
 	VMINPD       Z17, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z15, Z6, Z6
 	VMAXPD       Z18, Z6, Z6
 	VMINPD       Z17, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z15, Z8, Z8
 	VMAXPD       Z18, Z8, Z8
 	VMINPD       Z17, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	VMULPD       Z15, Z10, Z10
 	VMAXPD       Z18, Z10, Z10
 	VMINPD       Z17, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
-	VMOVDQU64    Z10, 1408(AX)
+	VMOVUPD      Z10, 1408(AX)
 	VMULPD       Z15, Z12, Z12
 	VMAXPD       Z18, Z12, Z12
 	VMINPD       Z17, Z12, Z12
 	VCVTPD2QQ    Z12, Z12
-	VMOVDQU64    Z12, 1472(AX)
+	VMOVUPD      Z12, 1472(AX)
 	VMULPD       Z15, Z14, Z14
 	VMAXPD       Z18, Z14, Z14
 	VMINPD       Z17, Z14, Z14
 	VCVTPD2QQ    Z14, Z14
-	VMOVDQU64    Z14, 1536(AX)
+	VMOVUPD      Z14, 1536(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y16, Y16, Y16
 	XORL         DI, DI
@@ -4961,29 +4967,29 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z16, Z2, K2
+	VPCMPQ       $0x06, Z2, Z16, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z16, Z4, K2
+	VPCMPQ       $0x06, Z4, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z6, K2
+	VPCMPQ       $0x06, Z6, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z8, K2
+	VPCMPQ       $0x06, Z8, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z10, K2
+	VPCMPQ       $0x06, Z10, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z12, K2
+	VPCMPQ       $0x06, Z12, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z14, K2
+	VPCMPQ       $0x06, Z14, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
@@ -4991,32 +4997,33 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z6, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z8, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z10, K2
+	VPCMPQ       $0x06, Z10, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z12, K2
+	VPCMPQ       $0x06, Z12, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z14, K2
+	VPCMPQ       $0x06, Z14, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -5295,7 +5302,6 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z16, K1, Z16
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
@@ -5303,6 +5309,7 @@ done5:
 	VMOVUPD   Z10, 384(AX)
 	VMOVUPD   Z12, 448(AX)
 	VMOVUPD   Z14, 512(AX)
+	VMOVAPD.Z Z16, K1, Z16
 	VMOVUPD   Z16, 576(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -5546,33 +5553,33 @@ bid12:
 	VUCOMISD      X17, X0
 	JLS           bad1
 	VBROADCASTSD  X17, Z20
-	VCMPPD        $0x00, Z20, Z1, K2
+	VCMPPD        $0x00, Z1, Z20, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z20, Z3, K2
+	VCMPPD        $0x00, Z3, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z5, K2
+	VCMPPD        $0x00, Z5, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z7, K2
+	VCMPPD        $0x00, Z7, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z9, K2
+	VCMPPD        $0x00, Z9, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x20, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z11, K2
+	VCMPPD        $0x00, Z11, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x28, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z13, K2
+	VCMPPD        $0x00, Z13, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x30, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z15, K2
+	VCMPPD        $0x00, Z15, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x38, R9
 	ORQ           R9, R8
@@ -5697,33 +5704,33 @@ search19:
 	VUCOMISD      X18, X0
 	JLS           bad1
 	VBROADCASTSD  X18, Z17
-	VCMPPD        $0x00, Z17, Z1, K2
+	VCMPPD        $0x00, Z1, Z17, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z17, Z3, K2
+	VCMPPD        $0x00, Z3, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z5, K2
+	VCMPPD        $0x00, Z5, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z7, K2
+	VCMPPD        $0x00, Z7, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z9, K2
+	VCMPPD        $0x00, Z9, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x20, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z11, K2
+	VCMPPD        $0x00, Z11, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x28, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z13, K2
+	VCMPPD        $0x00, Z13, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x30, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z15, K2
+	VCMPPD        $0x00, Z15, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x38, R8
 	ORQ           R8, DI
@@ -5953,42 +5960,42 @@ zero24:
 	VMAXPD       Z20, Z2, Z2
 	VMINPD       Z19, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z17, Z4, Z4
 	VMAXPD       Z20, Z4, Z4
 	VMINPD       Z19, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z17, Z6, Z6
 	VMAXPD       Z20, Z6, Z6
 	VMINPD       Z19, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z17, Z8, Z8
 	VMAXPD       Z20, Z8, Z8
 	VMINPD       Z19, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	VMULPD       Z17, Z10, Z10
 	VMAXPD       Z20, Z10, Z10
 	VMINPD       Z19, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
-	VMOVDQU64    Z10, 1408(AX)
+	VMOVUPD      Z10, 1408(AX)
 	VMULPD       Z17, Z12, Z12
 	VMAXPD       Z20, Z12, Z12
 	VMINPD       Z19, Z12, Z12
 	VCVTPD2QQ    Z12, Z12
-	VMOVDQU64    Z12, 1472(AX)
+	VMOVUPD      Z12, 1472(AX)
 	VMULPD       Z17, Z14, Z14
 	VMAXPD       Z20, Z14, Z14
 	VMINPD       Z19, Z14, Z14
 	VCVTPD2QQ    Z14, Z14
-	VMOVDQU64    Z14, 1536(AX)
+	VMOVUPD      Z14, 1536(AX)
 	VMULPD       Z17, Z16, Z16
 	VMAXPD       Z20, Z16, Z16
 	VMINPD       Z19, Z16, Z16
 	VCVTPD2QQ    Z16, Z16
-	VMOVDQU64    Z16, 1600(AX)
+	VMOVUPD      Z16, 1600(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y18, Y18, Y18
 	XORL         DI, DI
@@ -6026,33 +6033,33 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z18, Z2, K2
+	VPCMPQ       $0x06, Z2, Z18, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z18, Z4, K2
+	VPCMPQ       $0x06, Z4, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z6, K2
+	VPCMPQ       $0x06, Z6, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z8, K2
+	VPCMPQ       $0x06, Z8, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z10, K2
+	VPCMPQ       $0x06, Z10, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z12, K2
+	VPCMPQ       $0x06, Z12, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z14, K2
+	VPCMPQ       $0x06, Z14, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z16, K2
+	VPCMPQ       $0x06, Z16, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x38, DI
 	ORQ          DI, SI
@@ -6060,36 +6067,37 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z6, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z8, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z10, K2
+	VPCMPQ       $0x06, Z10, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z12, K2
+	VPCMPQ       $0x06, Z12, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z14, K2
+	VPCMPQ       $0x06, Z14, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z16, K2
+	VPCMPQ       $0x06, Z16, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x38, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -6387,10 +6395,6 @@ done5:
 	JNE       bad1
 	CMPQ      DX, 8(AX)
 	JNE       bad1
-	KMOVB     8(AX), K1
-	VMOVAPD.Z Z9, K1, Z9
-	KMOVB     9(AX), K1
-	VMOVAPD.Z Z10, K1, Z10
 	VMOVUPD   Z1, 128(AX)
 	VMOVUPD   Z2, 192(AX)
 	VMOVUPD   Z3, 256(AX)
@@ -6399,7 +6403,11 @@ done5:
 	VMOVUPD   Z6, 448(AX)
 	VMOVUPD   Z7, 512(AX)
 	VMOVUPD   Z8, 576(AX)
+	KMOVB     8(AX), K1
+	VMOVAPD.Z Z9, K1, Z9
 	VMOVUPD   Z9, 640(AX)
+	KMOVB     9(AX), K1
+	VMOVAPD.Z Z10, K1, Z10
 	VMOVUPD   Z10, 704(AX)
 	XORL      DX, DX
 	XORL      CX, CX
@@ -6665,24 +6673,24 @@ bid12:
 	VUCOMISD      X11, X0
 	JLS           bad1
 	VBROADCASTSD  X11, Z14
-	VCMPPD        $0x00, Z14, Z1, K1
-	VCMPPD        $0x00, Z14, Z2, K2
+	VCMPPD        $0x00, Z1, Z14, K1
+	VCMPPD        $0x00, Z2, Z14, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z14, Z3, K2
-	VCMPPD        $0x00, Z14, Z4, K3
+	VCMPPD        $0x00, Z3, Z14, K2
+	VCMPPD        $0x00, Z4, Z14, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z14, Z5, K2
-	VCMPPD        $0x00, Z14, Z6, K3
+	VCMPPD        $0x00, Z5, Z14, K2
+	VCMPPD        $0x00, Z6, Z14, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z14, Z7, K3
-	VCMPPD        $0x00, Z14, Z8, K4
+	VCMPPD        $0x00, Z7, Z14, K3
+	VCMPPD        $0x00, Z8, Z14, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z14, Z9, K1
-	VCMPPD        $0x00, Z14, Z10, K2
+	VCMPPD        $0x00, Z9, Z14, K1
+	VCMPPD        $0x00, Z10, Z14, K2
 	KUNPCKBW      K1, K2, K1
 	KMOVQ         K1, R8
 	MOVQ          DI, R9
@@ -6822,24 +6830,24 @@ search19:
 	VUCOMISD      X12, X0
 	JLS           bad1
 	VBROADCASTSD  X12, Z11
-	VCMPPD        $0x00, Z11, Z1, K1
-	VCMPPD        $0x00, Z11, Z2, K2
+	VCMPPD        $0x00, Z1, Z11, K1
+	VCMPPD        $0x00, Z2, Z11, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z11, Z3, K2
-	VCMPPD        $0x00, Z11, Z4, K3
+	VCMPPD        $0x00, Z3, Z11, K2
+	VCMPPD        $0x00, Z4, Z11, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z11, Z5, K2
-	VCMPPD        $0x00, Z11, Z6, K3
+	VCMPPD        $0x00, Z5, Z11, K2
+	VCMPPD        $0x00, Z6, Z11, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z11, Z7, K3
-	VCMPPD        $0x00, Z11, Z8, K4
+	VCMPPD        $0x00, Z7, Z11, K3
+	VCMPPD        $0x00, Z8, Z11, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z11, Z9, K1
-	VCMPPD        $0x00, Z11, Z10, K2
+	VCMPPD        $0x00, Z9, Z11, K1
+	VCMPPD        $0x00, Z10, Z11, K2
 	KUNPCKBW      K1, K2, K1
 	KMOVQ         K1, R8
 	ANDQ          BX, DI
@@ -7126,61 +7134,61 @@ zero24:
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1152(AX)
+	VMOVUPD      Z1, 1152(AX)
 	VMOVUPD      192(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1216(AX)
+	VMOVUPD      Z1, 1216(AX)
 	VMOVUPD      256(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1280(AX)
+	VMOVUPD      Z1, 1280(AX)
 	VMOVUPD      320(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1344(AX)
+	VMOVUPD      Z1, 1344(AX)
 	VMOVUPD      384(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1408(AX)
+	VMOVUPD      Z1, 1408(AX)
 	VMOVUPD      448(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1472(AX)
+	VMOVUPD      Z1, 1472(AX)
 	VMOVUPD      512(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1536(AX)
+	VMOVUPD      Z1, 1536(AX)
 	VMOVUPD      576(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1600(AX)
+	VMOVUPD      Z1, 1600(AX)
 	VMOVUPD      640(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1664(AX)
+	VMOVUPD      Z1, 1664(AX)
 	VMOVUPD      704(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1728(AX)
+	VMOVUPD      Z1, 1728(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y12, Y12, Y12
 	XORL         SI, SI
@@ -7222,34 +7230,24 @@ zero24:
 	JNE          bad1
 	TESTQ        SI, SI
 	JNE          bad1
-	VMOVUPD      1152(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K1
-	VMOVUPD      1216(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K2
+	VPCMPQ       $0x06, 1152(AX), Z12, K1
+	VPCMPQ       $0x06, 1216(AX), Z12, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K2
-	VMOVUPD      1344(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K3
+	VPCMPQ       $0x06, 1280(AX), Z12, K2
+	VPCMPQ       $0x06, 1344(AX), Z12, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K2
-	VMOVUPD      1472(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K3
+	VPCMPQ       $0x06, 1408(AX), Z12, K2
+	VPCMPQ       $0x06, 1472(AX), Z12, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K3
-	VMOVUPD      1600(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K4
+	VPCMPQ       $0x06, 1536(AX), Z12, K3
+	VPCMPQ       $0x06, 1600(AX), Z12, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K1
-	VMOVUPD      1728(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K2
+	VPCMPQ       $0x06, 1664(AX), Z12, K1
+	VPCMPQ       $0x06, 1728(AX), Z12, K2
 	KUNPCKBW     K1, K2, K1
 	KMOVQ        K1, SI
 	TESTQ        BX, 16(AX)
@@ -7258,36 +7256,28 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, BX
 	VPBROADCASTQ BX, Z1
-	VMOVUPD      1152(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1216(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1152(AX), Z1, K1
+	VPCMPQ       $0x06, 1216(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1344(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1280(AX), Z1, K2
+	VPCMPQ       $0x06, 1344(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1472(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1408(AX), Z1, K2
+	VPCMPQ       $0x06, 1472(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
-	VMOVUPD      1600(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K4
+	VPCMPQ       $0x06, 1536(AX), Z1, K3
+	VPCMPQ       $0x06, 1600(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1728(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1664(AX), Z1, K1
+	VPCMPQ       $0x06, 1728(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
 	KMOVQ        K1, SI
+	NOTQ         BX
+	NOTQ         SI
 	ANDQ         (AX), BX
 	ANDQ         8(AX), SI
 	MOVQ         BX, DI
@@ -7655,10 +7645,6 @@ done5:
 	JNE       bad1
 	CMPQ      DX, 8(AX)
 	JNE       bad1
-	KMOVB     10(AX), K1
-	VMOVAPD.Z Z11, K1, Z11
-	KMOVB     11(AX), K1
-	VMOVAPD.Z Z12, K1, Z12
 	VMOVUPD   Z1, 128(AX)
 	VMOVUPD   Z2, 192(AX)
 	VMOVUPD   Z3, 256(AX)
@@ -7669,7 +7655,11 @@ done5:
 	VMOVUPD   Z8, 576(AX)
 	VMOVUPD   Z9, 640(AX)
 	VMOVUPD   Z10, 704(AX)
+	KMOVB     10(AX), K1
+	VMOVAPD.Z Z11, K1, Z11
 	VMOVUPD   Z11, 768(AX)
+	KMOVB     11(AX), K1
+	VMOVAPD.Z Z12, K1, Z12
 	VMOVUPD   Z12, 832(AX)
 	XORL      DX, DX
 	XORL      CX, CX
@@ -7961,27 +7951,27 @@ bid12:
 	VUCOMISD      X13, X0
 	JLS           bad1
 	VBROADCASTSD  X13, Z16
-	VCMPPD        $0x00, Z16, Z1, K1
-	VCMPPD        $0x00, Z16, Z2, K2
+	VCMPPD        $0x00, Z1, Z16, K1
+	VCMPPD        $0x00, Z2, Z16, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z16, Z3, K2
-	VCMPPD        $0x00, Z16, Z4, K3
+	VCMPPD        $0x00, Z3, Z16, K2
+	VCMPPD        $0x00, Z4, Z16, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z16, Z5, K2
-	VCMPPD        $0x00, Z16, Z6, K3
+	VCMPPD        $0x00, Z5, Z16, K2
+	VCMPPD        $0x00, Z6, Z16, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z16, Z7, K3
-	VCMPPD        $0x00, Z16, Z8, K4
+	VCMPPD        $0x00, Z7, Z16, K3
+	VCMPPD        $0x00, Z8, Z16, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z16, Z9, K1
-	VCMPPD        $0x00, Z16, Z10, K2
+	VCMPPD        $0x00, Z9, Z16, K1
+	VCMPPD        $0x00, Z10, Z16, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z16, Z11, K2
-	VCMPPD        $0x00, Z16, Z12, K3
+	VCMPPD        $0x00, Z11, Z16, K2
+	VCMPPD        $0x00, Z12, Z16, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
 	KMOVQ         K1, R8
@@ -8128,27 +8118,27 @@ search19:
 	VUCOMISD      X14, X0
 	JLS           bad1
 	VBROADCASTSD  X14, Z13
-	VCMPPD        $0x00, Z13, Z1, K1
-	VCMPPD        $0x00, Z13, Z2, K2
+	VCMPPD        $0x00, Z1, Z13, K1
+	VCMPPD        $0x00, Z2, Z13, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z13, Z3, K2
-	VCMPPD        $0x00, Z13, Z4, K3
+	VCMPPD        $0x00, Z3, Z13, K2
+	VCMPPD        $0x00, Z4, Z13, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z13, Z5, K2
-	VCMPPD        $0x00, Z13, Z6, K3
+	VCMPPD        $0x00, Z5, Z13, K2
+	VCMPPD        $0x00, Z6, Z13, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z13, Z7, K3
-	VCMPPD        $0x00, Z13, Z8, K4
+	VCMPPD        $0x00, Z7, Z13, K3
+	VCMPPD        $0x00, Z8, Z13, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z13, Z9, K1
-	VCMPPD        $0x00, Z13, Z10, K2
+	VCMPPD        $0x00, Z9, Z13, K1
+	VCMPPD        $0x00, Z10, Z13, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z13, Z11, K2
-	VCMPPD        $0x00, Z13, Z12, K3
+	VCMPPD        $0x00, Z11, Z13, K2
+	VCMPPD        $0x00, Z12, Z13, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
 	KMOVQ         K1, R8
@@ -8466,73 +8456,73 @@ zero24:
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1152(AX)
+	VMOVUPD      Z1, 1152(AX)
 	VMOVUPD      192(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1216(AX)
+	VMOVUPD      Z1, 1216(AX)
 	VMOVUPD      256(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1280(AX)
+	VMOVUPD      Z1, 1280(AX)
 	VMOVUPD      320(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1344(AX)
+	VMOVUPD      Z1, 1344(AX)
 	VMOVUPD      384(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1408(AX)
+	VMOVUPD      Z1, 1408(AX)
 	VMOVUPD      448(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1472(AX)
+	VMOVUPD      Z1, 1472(AX)
 	VMOVUPD      512(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1536(AX)
+	VMOVUPD      Z1, 1536(AX)
 	VMOVUPD      576(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1600(AX)
+	VMOVUPD      Z1, 1600(AX)
 	VMOVUPD      640(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1664(AX)
+	VMOVUPD      Z1, 1664(AX)
 	VMOVUPD      704(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1728(AX)
+	VMOVUPD      Z1, 1728(AX)
 	VMOVUPD      768(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1792(AX)
+	VMOVUPD      Z1, 1792(AX)
 	VMOVUPD      832(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1856(AX)
+	VMOVUPD      Z1, 1856(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y14, Y14, Y14
 	XORL         SI, SI
@@ -8580,39 +8570,27 @@ zero24:
 	JNE          bad1
 	TESTQ        SI, SI
 	JNE          bad1
-	VMOVUPD      1152(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K1
-	VMOVUPD      1216(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K2
+	VPCMPQ       $0x06, 1152(AX), Z14, K1
+	VPCMPQ       $0x06, 1216(AX), Z14, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K2
-	VMOVUPD      1344(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K3
+	VPCMPQ       $0x06, 1280(AX), Z14, K2
+	VPCMPQ       $0x06, 1344(AX), Z14, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K2
-	VMOVUPD      1472(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K3
+	VPCMPQ       $0x06, 1408(AX), Z14, K2
+	VPCMPQ       $0x06, 1472(AX), Z14, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K3
-	VMOVUPD      1600(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K4
+	VPCMPQ       $0x06, 1536(AX), Z14, K3
+	VPCMPQ       $0x06, 1600(AX), Z14, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K1
-	VMOVUPD      1728(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K2
+	VPCMPQ       $0x06, 1664(AX), Z14, K1
+	VPCMPQ       $0x06, 1728(AX), Z14, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K2
-	VMOVUPD      1856(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K3
+	VPCMPQ       $0x06, 1792(AX), Z14, K2
+	VPCMPQ       $0x06, 1856(AX), Z14, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
 	KMOVQ        K1, SI
@@ -8622,42 +8600,32 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, BX
 	VPBROADCASTQ BX, Z1
-	VMOVUPD      1152(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1216(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1152(AX), Z1, K1
+	VPCMPQ       $0x06, 1216(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1344(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1280(AX), Z1, K2
+	VPCMPQ       $0x06, 1344(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1472(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1408(AX), Z1, K2
+	VPCMPQ       $0x06, 1472(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
-	VMOVUPD      1600(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K4
+	VPCMPQ       $0x06, 1536(AX), Z1, K3
+	VPCMPQ       $0x06, 1600(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1728(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1664(AX), Z1, K1
+	VPCMPQ       $0x06, 1728(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1856(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1792(AX), Z1, K2
+	VPCMPQ       $0x06, 1856(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
 	KMOVQ        K1, SI
+	NOTQ         BX
+	NOTQ         SI
 	ANDQ         (AX), BX
 	ANDQ         8(AX), SI
 	MOVQ         BX, DI
@@ -9059,10 +9027,6 @@ done5:
 	JNE       bad1
 	CMPQ      DX, 8(AX)
 	JNE       bad1
-	KMOVB     12(AX), K1
-	VMOVAPD.Z Z13, K1, Z13
-	KMOVB     13(AX), K1
-	VMOVAPD.Z Z14, K1, Z14
 	VMOVUPD   Z1, 128(AX)
 	VMOVUPD   Z2, 192(AX)
 	VMOVUPD   Z3, 256(AX)
@@ -9075,7 +9039,11 @@ done5:
 	VMOVUPD   Z10, 704(AX)
 	VMOVUPD   Z11, 768(AX)
 	VMOVUPD   Z12, 832(AX)
+	KMOVB     12(AX), K1
+	VMOVAPD.Z Z13, K1, Z13
 	VMOVUPD   Z13, 896(AX)
+	KMOVB     13(AX), K1
+	VMOVAPD.Z Z14, K1, Z14
 	VMOVUPD   Z14, 960(AX)
 	XORL      DX, DX
 	XORL      CX, CX
@@ -9393,31 +9361,31 @@ bid12:
 	VUCOMISD      X15, X0
 	JLS           bad1
 	VBROADCASTSD  X15, Z18
-	VCMPPD        $0x00, Z18, Z1, K1
-	VCMPPD        $0x00, Z18, Z2, K2
+	VCMPPD        $0x00, Z1, Z18, K1
+	VCMPPD        $0x00, Z2, Z18, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z18, Z3, K2
-	VCMPPD        $0x00, Z18, Z4, K3
+	VCMPPD        $0x00, Z3, Z18, K2
+	VCMPPD        $0x00, Z4, Z18, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z18, Z5, K2
-	VCMPPD        $0x00, Z18, Z6, K3
+	VCMPPD        $0x00, Z5, Z18, K2
+	VCMPPD        $0x00, Z6, Z18, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z18, Z7, K3
-	VCMPPD        $0x00, Z18, Z8, K4
+	VCMPPD        $0x00, Z7, Z18, K3
+	VCMPPD        $0x00, Z8, Z18, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z18, Z9, K1
-	VCMPPD        $0x00, Z18, Z10, K2
+	VCMPPD        $0x00, Z9, Z18, K1
+	VCMPPD        $0x00, Z10, Z18, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z18, Z11, K2
-	VCMPPD        $0x00, Z18, Z12, K3
+	VCMPPD        $0x00, Z11, Z18, K2
+	VCMPPD        $0x00, Z12, Z18, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z18, Z13, K2
-	VCMPPD        $0x00, Z18, Z14, K3
+	VCMPPD        $0x00, Z13, Z18, K2
+	VCMPPD        $0x00, Z14, Z18, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, R8
@@ -9570,31 +9538,31 @@ search19:
 	VUCOMISD      X16, X0
 	JLS           bad1
 	VBROADCASTSD  X16, Z15
-	VCMPPD        $0x00, Z15, Z1, K1
-	VCMPPD        $0x00, Z15, Z2, K2
+	VCMPPD        $0x00, Z1, Z15, K1
+	VCMPPD        $0x00, Z2, Z15, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z15, Z3, K2
-	VCMPPD        $0x00, Z15, Z4, K3
+	VCMPPD        $0x00, Z3, Z15, K2
+	VCMPPD        $0x00, Z4, Z15, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z15, Z5, K2
-	VCMPPD        $0x00, Z15, Z6, K3
+	VCMPPD        $0x00, Z5, Z15, K2
+	VCMPPD        $0x00, Z6, Z15, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z15, Z7, K3
-	VCMPPD        $0x00, Z15, Z8, K4
+	VCMPPD        $0x00, Z7, Z15, K3
+	VCMPPD        $0x00, Z8, Z15, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z15, Z9, K1
-	VCMPPD        $0x00, Z15, Z10, K2
+	VCMPPD        $0x00, Z9, Z15, K1
+	VCMPPD        $0x00, Z10, Z15, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z15, Z11, K2
-	VCMPPD        $0x00, Z15, Z12, K3
+	VCMPPD        $0x00, Z11, Z15, K2
+	VCMPPD        $0x00, Z12, Z15, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z15, Z13, K2
-	VCMPPD        $0x00, Z15, Z14, K3
+	VCMPPD        $0x00, Z13, Z15, K2
+	VCMPPD        $0x00, Z14, Z15, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, R8
@@ -9942,85 +9910,85 @@ zero24:
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1152(AX)
+	VMOVUPD      Z1, 1152(AX)
 	VMOVUPD      192(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1216(AX)
+	VMOVUPD      Z1, 1216(AX)
 	VMOVUPD      256(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1280(AX)
+	VMOVUPD      Z1, 1280(AX)
 	VMOVUPD      320(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1344(AX)
+	VMOVUPD      Z1, 1344(AX)
 	VMOVUPD      384(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1408(AX)
+	VMOVUPD      Z1, 1408(AX)
 	VMOVUPD      448(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1472(AX)
+	VMOVUPD      Z1, 1472(AX)
 	VMOVUPD      512(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1536(AX)
+	VMOVUPD      Z1, 1536(AX)
 	VMOVUPD      576(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1600(AX)
+	VMOVUPD      Z1, 1600(AX)
 	VMOVUPD      640(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1664(AX)
+	VMOVUPD      Z1, 1664(AX)
 	VMOVUPD      704(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1728(AX)
+	VMOVUPD      Z1, 1728(AX)
 	VMOVUPD      768(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1792(AX)
+	VMOVUPD      Z1, 1792(AX)
 	VMOVUPD      832(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1856(AX)
+	VMOVUPD      Z1, 1856(AX)
 	VMOVUPD      896(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1920(AX)
+	VMOVUPD      Z1, 1920(AX)
 	VMOVUPD      960(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1984(AX)
+	VMOVUPD      Z1, 1984(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y16, Y16, Y16
 	XORL         SI, SI
@@ -10074,45 +10042,31 @@ zero24:
 	JNE          bad1
 	TESTQ        SI, SI
 	JNE          bad1
-	VMOVUPD      1152(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K1
-	VMOVUPD      1216(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K2
+	VPCMPQ       $0x06, 1152(AX), Z16, K1
+	VPCMPQ       $0x06, 1216(AX), Z16, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K2
-	VMOVUPD      1344(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K3
+	VPCMPQ       $0x06, 1280(AX), Z16, K2
+	VPCMPQ       $0x06, 1344(AX), Z16, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K2
-	VMOVUPD      1472(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K3
+	VPCMPQ       $0x06, 1408(AX), Z16, K2
+	VPCMPQ       $0x06, 1472(AX), Z16, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K3
-	VMOVUPD      1600(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K4
+	VPCMPQ       $0x06, 1536(AX), Z16, K3
+	VPCMPQ       $0x06, 1600(AX), Z16, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K1
-	VMOVUPD      1728(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K2
+	VPCMPQ       $0x06, 1664(AX), Z16, K1
+	VPCMPQ       $0x06, 1728(AX), Z16, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K2
-	VMOVUPD      1856(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K3
+	VPCMPQ       $0x06, 1792(AX), Z16, K2
+	VPCMPQ       $0x06, 1856(AX), Z16, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K2
-	VMOVUPD      1984(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K3
+	VPCMPQ       $0x06, 1920(AX), Z16, K2
+	VPCMPQ       $0x06, 1984(AX), Z16, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, SI
@@ -10122,48 +10076,36 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, BX
 	VPBROADCASTQ BX, Z1
-	VMOVUPD      1152(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1216(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1152(AX), Z1, K1
+	VPCMPQ       $0x06, 1216(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1344(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1280(AX), Z1, K2
+	VPCMPQ       $0x06, 1344(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1472(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1408(AX), Z1, K2
+	VPCMPQ       $0x06, 1472(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
-	VMOVUPD      1600(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K4
+	VPCMPQ       $0x06, 1536(AX), Z1, K3
+	VPCMPQ       $0x06, 1600(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1728(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1664(AX), Z1, K1
+	VPCMPQ       $0x06, 1728(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1856(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1792(AX), Z1, K2
+	VPCMPQ       $0x06, 1856(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1984(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1920(AX), Z1, K2
+	VPCMPQ       $0x06, 1984(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, SI
+	NOTQ         BX
+	NOTQ         SI
 	ANDQ         (AX), BX
 	ANDQ         8(AX), SI
 	MOVQ         BX, DI
@@ -10599,10 +10541,6 @@ done5:
 	JNE       bad1
 	CMPQ      DX, 8(AX)
 	JNE       bad1
-	KMOVB     14(AX), K1
-	VMOVAPD.Z Z15, K1, Z15
-	KMOVB     15(AX), K1
-	VMOVAPD.Z Z16, K1, Z16
 	VMOVUPD   Z1, 128(AX)
 	VMOVUPD   Z2, 192(AX)
 	VMOVUPD   Z3, 256(AX)
@@ -10617,7 +10555,11 @@ done5:
 	VMOVUPD   Z12, 832(AX)
 	VMOVUPD   Z13, 896(AX)
 	VMOVUPD   Z14, 960(AX)
+	KMOVB     14(AX), K1
+	VMOVAPD.Z Z15, K1, Z15
 	VMOVUPD   Z15, 1024(AX)
+	KMOVB     15(AX), K1
+	VMOVAPD.Z Z16, K1, Z16
 	VMOVUPD   Z16, 1088(AX)
 	XORL      DX, DX
 	XORL      CX, CX
@@ -10961,34 +10903,34 @@ bid12:
 	VUCOMISD      X17, X0
 	JLS           bad1
 	VBROADCASTSD  X17, Z20
-	VCMPPD        $0x00, Z20, Z1, K1
-	VCMPPD        $0x00, Z20, Z2, K2
+	VCMPPD        $0x00, Z1, Z20, K1
+	VCMPPD        $0x00, Z2, Z20, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z20, Z3, K2
-	VCMPPD        $0x00, Z20, Z4, K3
+	VCMPPD        $0x00, Z3, Z20, K2
+	VCMPPD        $0x00, Z4, Z20, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z20, Z5, K2
-	VCMPPD        $0x00, Z20, Z6, K3
+	VCMPPD        $0x00, Z5, Z20, K2
+	VCMPPD        $0x00, Z6, Z20, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z20, Z7, K3
-	VCMPPD        $0x00, Z20, Z8, K4
+	VCMPPD        $0x00, Z7, Z20, K3
+	VCMPPD        $0x00, Z8, Z20, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z20, Z9, K1
-	VCMPPD        $0x00, Z20, Z10, K2
+	VCMPPD        $0x00, Z9, Z20, K1
+	VCMPPD        $0x00, Z10, Z20, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z20, Z11, K2
-	VCMPPD        $0x00, Z20, Z12, K3
+	VCMPPD        $0x00, Z11, Z20, K2
+	VCMPPD        $0x00, Z12, Z20, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z20, Z13, K2
-	VCMPPD        $0x00, Z20, Z14, K3
+	VCMPPD        $0x00, Z13, Z20, K2
+	VCMPPD        $0x00, Z14, Z20, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z20, Z15, K3
-	VCMPPD        $0x00, Z20, Z16, K4
+	VCMPPD        $0x00, Z15, Z20, K3
+	VCMPPD        $0x00, Z16, Z20, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
@@ -11148,34 +11090,34 @@ search19:
 	VUCOMISD      X18, X0
 	JLS           bad1
 	VBROADCASTSD  X18, Z17
-	VCMPPD        $0x00, Z17, Z1, K1
-	VCMPPD        $0x00, Z17, Z2, K2
+	VCMPPD        $0x00, Z1, Z17, K1
+	VCMPPD        $0x00, Z2, Z17, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z17, Z3, K2
-	VCMPPD        $0x00, Z17, Z4, K3
+	VCMPPD        $0x00, Z3, Z17, K2
+	VCMPPD        $0x00, Z4, Z17, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z17, Z5, K2
-	VCMPPD        $0x00, Z17, Z6, K3
+	VCMPPD        $0x00, Z5, Z17, K2
+	VCMPPD        $0x00, Z6, Z17, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z17, Z7, K3
-	VCMPPD        $0x00, Z17, Z8, K4
+	VCMPPD        $0x00, Z7, Z17, K3
+	VCMPPD        $0x00, Z8, Z17, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z17, Z9, K1
-	VCMPPD        $0x00, Z17, Z10, K2
+	VCMPPD        $0x00, Z9, Z17, K1
+	VCMPPD        $0x00, Z10, Z17, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z17, Z11, K2
-	VCMPPD        $0x00, Z17, Z12, K3
+	VCMPPD        $0x00, Z11, Z17, K2
+	VCMPPD        $0x00, Z12, Z17, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z17, Z13, K2
-	VCMPPD        $0x00, Z17, Z14, K3
+	VCMPPD        $0x00, Z13, Z17, K2
+	VCMPPD        $0x00, Z14, Z17, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z17, Z15, K3
-	VCMPPD        $0x00, Z17, Z16, K4
+	VCMPPD        $0x00, Z15, Z17, K3
+	VCMPPD        $0x00, Z16, Z17, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
@@ -11554,97 +11496,97 @@ zero24:
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1152(AX)
+	VMOVUPD      Z1, 1152(AX)
 	VMOVUPD      192(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1216(AX)
+	VMOVUPD      Z1, 1216(AX)
 	VMOVUPD      256(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1280(AX)
+	VMOVUPD      Z1, 1280(AX)
 	VMOVUPD      320(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1344(AX)
+	VMOVUPD      Z1, 1344(AX)
 	VMOVUPD      384(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1408(AX)
+	VMOVUPD      Z1, 1408(AX)
 	VMOVUPD      448(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1472(AX)
+	VMOVUPD      Z1, 1472(AX)
 	VMOVUPD      512(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1536(AX)
+	VMOVUPD      Z1, 1536(AX)
 	VMOVUPD      576(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1600(AX)
+	VMOVUPD      Z1, 1600(AX)
 	VMOVUPD      640(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1664(AX)
+	VMOVUPD      Z1, 1664(AX)
 	VMOVUPD      704(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1728(AX)
+	VMOVUPD      Z1, 1728(AX)
 	VMOVUPD      768(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1792(AX)
+	VMOVUPD      Z1, 1792(AX)
 	VMOVUPD      832(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1856(AX)
+	VMOVUPD      Z1, 1856(AX)
 	VMOVUPD      896(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1920(AX)
+	VMOVUPD      Z1, 1920(AX)
 	VMOVUPD      960(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1984(AX)
+	VMOVUPD      Z1, 1984(AX)
 	VMOVUPD      1024(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 2048(AX)
+	VMOVUPD      Z1, 2048(AX)
 	VMOVUPD      1088(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 2112(AX)
+	VMOVUPD      Z1, 2112(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y18, Y18, Y18
 	XORL         SI, SI
@@ -11704,50 +11646,34 @@ zero24:
 	JNE          bad1
 	TESTQ        SI, SI
 	JNE          bad1
-	VMOVUPD      1152(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K1
-	VMOVUPD      1216(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K2
+	VPCMPQ       $0x06, 1152(AX), Z18, K1
+	VPCMPQ       $0x06, 1216(AX), Z18, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K2
-	VMOVUPD      1344(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K3
+	VPCMPQ       $0x06, 1280(AX), Z18, K2
+	VPCMPQ       $0x06, 1344(AX), Z18, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K2
-	VMOVUPD      1472(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K3
+	VPCMPQ       $0x06, 1408(AX), Z18, K2
+	VPCMPQ       $0x06, 1472(AX), Z18, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K3
-	VMOVUPD      1600(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K4
+	VPCMPQ       $0x06, 1536(AX), Z18, K3
+	VPCMPQ       $0x06, 1600(AX), Z18, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K1
-	VMOVUPD      1728(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K2
+	VPCMPQ       $0x06, 1664(AX), Z18, K1
+	VPCMPQ       $0x06, 1728(AX), Z18, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K2
-	VMOVUPD      1856(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K3
+	VPCMPQ       $0x06, 1792(AX), Z18, K2
+	VPCMPQ       $0x06, 1856(AX), Z18, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K2
-	VMOVUPD      1984(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K3
+	VPCMPQ       $0x06, 1920(AX), Z18, K2
+	VPCMPQ       $0x06, 1984(AX), Z18, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      2048(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K3
-	VMOVUPD      2112(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K4
+	VPCMPQ       $0x06, 2048(AX), Z18, K3
+	VPCMPQ       $0x06, 2112(AX), Z18, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
@@ -11758,54 +11684,40 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, BX
 	VPBROADCASTQ BX, Z1
-	VMOVUPD      1152(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1216(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1152(AX), Z1, K1
+	VPCMPQ       $0x06, 1216(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1344(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1280(AX), Z1, K2
+	VPCMPQ       $0x06, 1344(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1472(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1408(AX), Z1, K2
+	VPCMPQ       $0x06, 1472(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
-	VMOVUPD      1600(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K4
+	VPCMPQ       $0x06, 1536(AX), Z1, K3
+	VPCMPQ       $0x06, 1600(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1728(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1664(AX), Z1, K1
+	VPCMPQ       $0x06, 1728(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1856(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1792(AX), Z1, K2
+	VPCMPQ       $0x06, 1856(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1984(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1920(AX), Z1, K2
+	VPCMPQ       $0x06, 1984(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      2048(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
-	VMOVUPD      2112(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K4
+	VPCMPQ       $0x06, 2048(AX), Z1, K3
+	VPCMPQ       $0x06, 2112(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, SI
+	NOTQ         BX
+	NOTQ         SI
 	ANDQ         (AX), BX
 	ANDQ         8(AX), SI
 	MOVQ         BX, DI
@@ -12127,62 +12039,62 @@ bad1:
 // func smallFloat64AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
 TEXT ·smallFloat64AVX512(SB), NOSPLIT, $0-56
 	MOVQ cols+32(FP), AX
-	CMPQ AX, $0x08
+	CMPQ AX, $+8
 	JGT  more1
 	JMP  ·smallFloat64Of8AVX512+0(SB)
 
 more1:
-	CMPQ AX, $0x10
+	CMPQ AX, $+16
 	JGT  more2
 	JMP  ·smallFloat64Of16AVX512+0(SB)
 
 more2:
-	CMPQ AX, $0x18
+	CMPQ AX, $+24
 	JGT  more3
 	JMP  ·smallFloat64Of24AVX512+0(SB)
 
 more3:
-	CMPQ AX, $0x20
+	CMPQ AX, $+32
 	JGT  more4
 	JMP  ·smallFloat64Of32AVX512+0(SB)
 
 more4:
-	CMPQ AX, $0x28
+	CMPQ AX, $+40
 	JGT  more5
 	JMP  ·smallFloat64Of40AVX512+0(SB)
 
 more5:
-	CMPQ AX, $0x30
+	CMPQ AX, $+48
 	JGT  more6
 	JMP  ·smallFloat64Of48AVX512+0(SB)
 
 more6:
-	CMPQ AX, $0x38
+	CMPQ AX, $+56
 	JGT  more7
 	JMP  ·smallFloat64Of56AVX512+0(SB)
 
 more7:
-	CMPQ AX, $0x40
+	CMPQ AX, $+64
 	JGT  more8
 	JMP  ·smallFloat64Of64AVX512+0(SB)
 
 more8:
-	CMPQ AX, $0x50
+	CMPQ AX, $+80
 	JGT  more10
 	JMP  ·smallFloat64Of80AVX512+0(SB)
 
 more10:
-	CMPQ AX, $0x60
+	CMPQ AX, $+96
 	JGT  more12
 	JMP  ·smallFloat64Of96AVX512+0(SB)
 
 more12:
-	CMPQ AX, $0x70
+	CMPQ AX, $+112
 	JGT  more14
 	JMP  ·smallFloat64Of112AVX512+0(SB)
 
 more14:
-	CMPQ AX, $0x80
+	CMPQ AX, $+128
 	JGT  more16
 	JMP  ·smallFloat64Of128AVX512+0(SB)
 
@@ -12355,7 +12267,7 @@ bid12:
 	VUCOMISD      X3, X0
 	JLS           bad1
 	VBROADCASTSD  X3, Z6
-	VCMPPD        $0x00, Z6, Z1, K2
+	VCMPPD        $0x00, Z1, Z6, K2
 	KMOVB         K2, R8
 	TESTQ         R8, R8
 	JEQ           bad1
@@ -12443,7 +12355,7 @@ search19:
 	VUCOMISD      X4, X0
 	JLS           bad1
 	VBROADCASTSD  X4, Z3
-	VCMPPD        $0x00, Z3, Z1, K2
+	VCMPPD        $0x00, Z1, Z3, K2
 	KMOVB         K2, DI
 	ANDQ          SI, DI
 	JEQ           bad1
@@ -12561,7 +12473,7 @@ zero24:
 	VMAXPD       Z6, Z2, Z2
 	VMINPD       Z5, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y4, Y4, Y4
 	XORL         DI, DI
@@ -12571,14 +12483,15 @@ zero24:
 	KMOVB        K2, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z4, Z2, K2
+	VPCMPQ       $0x06, Z2, Z4, K2
 	KMOVB        K2, SI
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -12735,8 +12648,8 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z4, K1, Z4
 	VMOVUPD   Z2, 128(AX)
+	VMOVAPD.Z Z4, K1, Z4
 	VMOVUPD   Z4, 192(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -12874,9 +12787,9 @@ bid12:
 	VUCOMISD      X5, X0
 	JLS           bad1
 	VBROADCASTSD  X5, Z8
-	VCMPPD        $0x00, Z8, Z1, K2
+	VCMPPD        $0x00, Z1, Z8, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z8, Z3, K2
+	VCMPPD        $0x00, Z3, Z8, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
@@ -12972,9 +12885,9 @@ search19:
 	VUCOMISD      X6, X0
 	JLS           bad1
 	VBROADCASTSD  X6, Z5
-	VCMPPD        $0x00, Z5, Z1, K2
+	VCMPPD        $0x00, Z1, Z5, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z5, Z3, K2
+	VCMPPD        $0x00, Z3, Z5, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
@@ -13111,12 +13024,12 @@ zero24:
 	VMAXPD       Z8, Z2, Z2
 	VMINPD       Z7, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z5, Z4, Z4
 	VMAXPD       Z8, Z4, Z4
 	VMINPD       Z7, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y6, Y6, Y6
 	XORL         DI, DI
@@ -13130,9 +13043,9 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z6, Z2, K2
+	VPCMPQ       $0x06, Z2, Z6, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z6, Z4, K2
+	VPCMPQ       $0x06, Z4, Z6, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
@@ -13140,12 +13053,13 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -13323,9 +13237,9 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z6, K1, Z6
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
+	VMOVAPD.Z Z6, K1, Z6
 	VMOVUPD   Z6, 256(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -13482,13 +13396,13 @@ bid12:
 	VUCOMISD      X7, X0
 	JLS           bad1
 	VBROADCASTSD  X7, Z10
-	VCMPPD        $0x00, Z10, Z1, K2
+	VCMPPD        $0x00, Z1, Z10, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z10, Z3, K2
+	VCMPPD        $0x00, Z3, Z10, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z10, Z5, K2
+	VCMPPD        $0x00, Z5, Z10, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
@@ -13589,13 +13503,13 @@ search19:
 	VUCOMISD      X8, X0
 	JLS           bad1
 	VBROADCASTSD  X8, Z7
-	VCMPPD        $0x00, Z7, Z1, K2
+	VCMPPD        $0x00, Z1, Z7, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z7, Z3, K2
+	VCMPPD        $0x00, Z3, Z7, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z7, Z5, K2
+	VCMPPD        $0x00, Z5, Z7, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
@@ -13748,17 +13662,17 @@ zero24:
 	VMAXPD       Z10, Z2, Z2
 	VMINPD       Z9, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z7, Z4, Z4
 	VMAXPD       Z10, Z4, Z4
 	VMINPD       Z9, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z7, Z6, Z6
 	VMAXPD       Z10, Z6, Z6
 	VMINPD       Z9, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y8, Y8, Y8
 	XORL         DI, DI
@@ -13776,13 +13690,13 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z8, Z2, K2
+	VPCMPQ       $0x06, Z2, Z8, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z8, Z4, K2
+	VPCMPQ       $0x06, Z4, Z8, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z8, Z6, K2
+	VPCMPQ       $0x06, Z6, Z8, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
@@ -13790,16 +13704,17 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z6, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -13998,10 +13913,10 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z8, K1, Z8
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
+	VMOVAPD.Z Z8, K1, Z8
 	VMOVUPD   Z8, 320(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -14175,17 +14090,17 @@ bid12:
 	VUCOMISD      X9, X0
 	JLS           bad1
 	VBROADCASTSD  X9, Z12
-	VCMPPD        $0x00, Z12, Z1, K2
+	VCMPPD        $0x00, Z1, Z12, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z12, Z3, K2
+	VCMPPD        $0x00, Z3, Z12, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z12, Z5, K2
+	VCMPPD        $0x00, Z5, Z12, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z12, Z7, K2
+	VCMPPD        $0x00, Z7, Z12, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
@@ -14291,17 +14206,17 @@ search19:
 	VUCOMISD      X10, X0
 	JLS           bad1
 	VBROADCASTSD  X10, Z9
-	VCMPPD        $0x00, Z9, Z1, K2
+	VCMPPD        $0x00, Z1, Z9, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z9, Z3, K2
+	VCMPPD        $0x00, Z3, Z9, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z9, Z5, K2
+	VCMPPD        $0x00, Z5, Z9, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z9, Z7, K2
+	VCMPPD        $0x00, Z7, Z9, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
@@ -14470,22 +14385,22 @@ zero24:
 	VMAXPD       Z12, Z2, Z2
 	VMINPD       Z11, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z9, Z4, Z4
 	VMAXPD       Z12, Z4, Z4
 	VMINPD       Z11, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z9, Z6, Z6
 	VMAXPD       Z12, Z6, Z6
 	VMINPD       Z11, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z9, Z8, Z8
 	VMAXPD       Z12, Z8, Z8
 	VMINPD       Z11, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y10, Y10, Y10
 	XORL         DI, DI
@@ -14507,17 +14422,17 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z10, Z2, K2
+	VPCMPQ       $0x06, Z2, Z10, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z10, Z4, K2
+	VPCMPQ       $0x06, Z4, Z10, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z10, Z6, K2
+	VPCMPQ       $0x06, Z6, Z10, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z10, Z8, K2
+	VPCMPQ       $0x06, Z8, Z10, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
@@ -14525,20 +14440,21 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z6, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z8, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -14758,11 +14674,11 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z10, K1, Z10
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
 	VMOVUPD   Z8, 320(AX)
+	VMOVAPD.Z Z10, K1, Z10
 	VMOVUPD   Z10, 384(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -14955,21 +14871,21 @@ bid12:
 	VUCOMISD      X11, X0
 	JLS           bad1
 	VBROADCASTSD  X11, Z14
-	VCMPPD        $0x00, Z14, Z1, K2
+	VCMPPD        $0x00, Z1, Z14, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z14, Z3, K2
+	VCMPPD        $0x00, Z3, Z14, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z14, Z5, K2
+	VCMPPD        $0x00, Z5, Z14, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z14, Z7, K2
+	VCMPPD        $0x00, Z7, Z14, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z14, Z9, K2
+	VCMPPD        $0x00, Z9, Z14, K2
 	KMOVB         K2, R9
 	SHLQ          $0x20, R9
 	ORQ           R9, R8
@@ -15080,21 +14996,21 @@ search19:
 	VUCOMISD      X12, X0
 	JLS           bad1
 	VBROADCASTSD  X12, Z11
-	VCMPPD        $0x00, Z11, Z1, K2
+	VCMPPD        $0x00, Z1, Z11, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z11, Z3, K2
+	VCMPPD        $0x00, Z3, Z11, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z11, Z5, K2
+	VCMPPD        $0x00, Z5, Z11, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z11, Z7, K2
+	VCMPPD        $0x00, Z7, Z11, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z11, Z9, K2
+	VCMPPD        $0x00, Z9, Z11, K2
 	KMOVB         K2, R8
 	SHLQ          $0x20, R8
 	ORQ           R8, DI
@@ -15279,27 +15195,27 @@ zero24:
 	VMAXPD       Z14, Z2, Z2
 	VMINPD       Z13, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z11, Z4, Z4
 	VMAXPD       Z14, Z4, Z4
 	VMINPD       Z13, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z11, Z6, Z6
 	VMAXPD       Z14, Z6, Z6
 	VMINPD       Z13, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z11, Z8, Z8
 	VMAXPD       Z14, Z8, Z8
 	VMINPD       Z13, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	VMULPD       Z11, Z10, Z10
 	VMAXPD       Z14, Z10, Z10
 	VMINPD       Z13, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
-	VMOVDQU64    Z10, 1408(AX)
+	VMOVUPD      Z10, 1408(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y12, Y12, Y12
 	XORL         DI, DI
@@ -15325,21 +15241,21 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z12, Z2, K2
+	VPCMPQ       $0x06, Z2, Z12, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z12, Z4, K2
+	VPCMPQ       $0x06, Z4, Z12, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z12, Z6, K2
+	VPCMPQ       $0x06, Z6, Z12, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z12, Z8, K2
+	VPCMPQ       $0x06, Z8, Z12, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z12, Z10, K2
+	VPCMPQ       $0x06, Z10, Z12, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
@@ -15347,24 +15263,25 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z6, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z8, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z10, K2
+	VPCMPQ       $0x06, Z10, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -15605,12 +15522,12 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z12, K1, Z12
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
 	VMOVUPD   Z8, 320(AX)
 	VMOVUPD   Z10, 384(AX)
+	VMOVAPD.Z Z12, K1, Z12
 	VMOVUPD   Z12, 448(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -15820,25 +15737,25 @@ bid12:
 	VUCOMISD      X13, X0
 	JLS           bad1
 	VBROADCASTSD  X13, Z16
-	VCMPPD        $0x00, Z16, Z1, K2
+	VCMPPD        $0x00, Z1, Z16, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z16, Z3, K2
+	VCMPPD        $0x00, Z3, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z16, Z5, K2
+	VCMPPD        $0x00, Z5, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z16, Z7, K2
+	VCMPPD        $0x00, Z7, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z16, Z9, K2
+	VCMPPD        $0x00, Z9, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x20, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z16, Z11, K2
+	VCMPPD        $0x00, Z11, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x28, R9
 	ORQ           R9, R8
@@ -15954,25 +15871,25 @@ search19:
 	VUCOMISD      X14, X0
 	JLS           bad1
 	VBROADCASTSD  X14, Z13
-	VCMPPD        $0x00, Z13, Z1, K2
+	VCMPPD        $0x00, Z1, Z13, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z13, Z3, K2
+	VCMPPD        $0x00, Z3, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z13, Z5, K2
+	VCMPPD        $0x00, Z5, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z13, Z7, K2
+	VCMPPD        $0x00, Z7, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z13, Z9, K2
+	VCMPPD        $0x00, Z9, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x20, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z13, Z11, K2
+	VCMPPD        $0x00, Z11, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x28, R8
 	ORQ           R8, DI
@@ -16173,32 +16090,32 @@ zero24:
 	VMAXPD       Z16, Z2, Z2
 	VMINPD       Z15, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z13, Z4, Z4
 	VMAXPD       Z16, Z4, Z4
 	VMINPD       Z15, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z13, Z6, Z6
 	VMAXPD       Z16, Z6, Z6
 	VMINPD       Z15, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z13, Z8, Z8
 	VMAXPD       Z16, Z8, Z8
 	VMINPD       Z15, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	VMULPD       Z13, Z10, Z10
 	VMAXPD       Z16, Z10, Z10
 	VMINPD       Z15, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
-	VMOVDQU64    Z10, 1408(AX)
+	VMOVUPD      Z10, 1408(AX)
 	VMULPD       Z13, Z12, Z12
 	VMAXPD       Z16, Z12, Z12
 	VMINPD       Z15, Z12, Z12
 	VCVTPD2QQ    Z12, Z12
-	VMOVDQU64    Z12, 1472(AX)
+	VMOVUPD      Z12, 1472(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y14, Y14, Y14
 	XORL         DI, DI
@@ -16228,25 +16145,25 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z14, Z2, K2
+	VPCMPQ       $0x06, Z2, Z14, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z14, Z4, K2
+	VPCMPQ       $0x06, Z4, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z14, Z6, K2
+	VPCMPQ       $0x06, Z6, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z14, Z8, K2
+	VPCMPQ       $0x06, Z8, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z14, Z10, K2
+	VPCMPQ       $0x06, Z10, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z14, Z12, K2
+	VPCMPQ       $0x06, Z12, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
@@ -16254,28 +16171,29 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z6, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z8, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z10, K2
+	VPCMPQ       $0x06, Z10, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z12, K2
+	VPCMPQ       $0x06, Z12, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -16537,13 +16455,13 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z14, K1, Z14
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
 	VMOVUPD   Z8, 320(AX)
 	VMOVUPD   Z10, 384(AX)
 	VMOVUPD   Z12, 448(AX)
+	VMOVAPD.Z Z14, K1, Z14
 	VMOVUPD   Z14, 512(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -16772,29 +16690,29 @@ bid12:
 	VUCOMISD      X15, X0
 	JLS           bad1
 	VBROADCASTSD  X15, Z18
-	VCMPPD        $0x00, Z18, Z1, K2
+	VCMPPD        $0x00, Z1, Z18, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z18, Z3, K2
+	VCMPPD        $0x00, Z3, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z5, K2
+	VCMPPD        $0x00, Z5, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z7, K2
+	VCMPPD        $0x00, Z7, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z9, K2
+	VCMPPD        $0x00, Z9, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x20, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z11, K2
+	VCMPPD        $0x00, Z11, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x28, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z13, K2
+	VCMPPD        $0x00, Z13, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x30, R9
 	ORQ           R9, R8
@@ -16915,29 +16833,29 @@ search19:
 	VUCOMISD      X16, X0
 	JLS           bad1
 	VBROADCASTSD  X16, Z15
-	VCMPPD        $0x00, Z15, Z1, K2
+	VCMPPD        $0x00, Z1, Z15, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z15, Z3, K2
+	VCMPPD        $0x00, Z3, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z5, K2
+	VCMPPD        $0x00, Z5, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z7, K2
+	VCMPPD        $0x00, Z7, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z9, K2
+	VCMPPD        $0x00, Z9, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x20, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z11, K2
+	VCMPPD        $0x00, Z11, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x28, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z13, K2
+	VCMPPD        $0x00, Z13, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x30, R8
 	ORQ           R8, DI
@@ -17154,37 +17072,37 @@ zero24:
 	VMAXPD       Z18, Z2, Z2
 	VMINPD       Z17, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z15, Z4, Z4
 	VMAXPD       Z18, Z4, Z4
 	VMINPD       Z17, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z15, Z6, Z6
 	VMAXPD       Z18, Z6, Z6
 	VMINPD       Z17, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z15, Z8, Z8
 	VMAXPD       Z18, Z8, Z8
 	VMINPD       Z17, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	VMULPD       Z15, Z10, Z10
 	VMAXPD       Z18, Z10, Z10
 	VMINPD       Z17, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
-	VMOVDQU64    Z10, 1408(AX)
+	VMOVUPD      Z10, 1408(AX)
 	VMULPD       Z15, Z12, Z12
 	VMAXPD       Z18, Z12, Z12
 	VMINPD       Z17, Z12, Z12
 	VCVTPD2QQ    Z12, Z12
-	VMOVDQU64    Z12, 1472(AX)
+	VMOVUPD      Z12, 1472(AX)
 	VMULPD       Z15, Z14, Z14
 	VMAXPD       Z18, Z14, Z14
 	VMINPD       Z17, Z14, Z14
 	VCVTPD2QQ    Z14, Z14
-	VMOVDQU64    Z14, 1536(AX)
+	VMOVUPD      Z14, 1536(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y16, Y16, Y16
 	XORL         DI, DI
@@ -17218,29 +17136,29 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z16, Z2, K2
+	VPCMPQ       $0x06, Z2, Z16, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z16, Z4, K2
+	VPCMPQ       $0x06, Z4, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z6, K2
+	VPCMPQ       $0x06, Z6, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z8, K2
+	VPCMPQ       $0x06, Z8, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z10, K2
+	VPCMPQ       $0x06, Z10, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z12, K2
+	VPCMPQ       $0x06, Z12, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z14, K2
+	VPCMPQ       $0x06, Z14, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
@@ -17248,32 +17166,33 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z6, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z8, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z10, K2
+	VPCMPQ       $0x06, Z10, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z12, K2
+	VPCMPQ       $0x06, Z12, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z14, K2
+	VPCMPQ       $0x06, Z14, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -17556,7 +17475,6 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z16, K1, Z16
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
@@ -17564,6 +17482,7 @@ done5:
 	VMOVUPD   Z10, 384(AX)
 	VMOVUPD   Z12, 448(AX)
 	VMOVUPD   Z14, 512(AX)
+	VMOVAPD.Z Z16, K1, Z16
 	VMOVUPD   Z16, 576(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -17809,33 +17728,33 @@ bid12:
 	VUCOMISD      X17, X0
 	JLS           bad1
 	VBROADCASTSD  X17, Z20
-	VCMPPD        $0x00, Z20, Z1, K2
+	VCMPPD        $0x00, Z1, Z20, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z20, Z3, K2
+	VCMPPD        $0x00, Z3, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z5, K2
+	VCMPPD        $0x00, Z5, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z7, K2
+	VCMPPD        $0x00, Z7, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z9, K2
+	VCMPPD        $0x00, Z9, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x20, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z11, K2
+	VCMPPD        $0x00, Z11, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x28, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z13, K2
+	VCMPPD        $0x00, Z13, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x30, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z15, K2
+	VCMPPD        $0x00, Z15, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x38, R9
 	ORQ           R9, R8
@@ -17961,33 +17880,33 @@ search19:
 	VUCOMISD      X18, X0
 	JLS           bad1
 	VBROADCASTSD  X18, Z17
-	VCMPPD        $0x00, Z17, Z1, K2
+	VCMPPD        $0x00, Z1, Z17, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z17, Z3, K2
+	VCMPPD        $0x00, Z3, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z5, K2
+	VCMPPD        $0x00, Z5, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z7, K2
+	VCMPPD        $0x00, Z7, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z9, K2
+	VCMPPD        $0x00, Z9, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x20, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z11, K2
+	VCMPPD        $0x00, Z11, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x28, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z13, K2
+	VCMPPD        $0x00, Z13, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x30, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z15, K2
+	VCMPPD        $0x00, Z15, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x38, R8
 	ORQ           R8, DI
@@ -18220,42 +18139,42 @@ zero24:
 	VMAXPD       Z20, Z2, Z2
 	VMINPD       Z19, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z17, Z4, Z4
 	VMAXPD       Z20, Z4, Z4
 	VMINPD       Z19, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z17, Z6, Z6
 	VMAXPD       Z20, Z6, Z6
 	VMINPD       Z19, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z17, Z8, Z8
 	VMAXPD       Z20, Z8, Z8
 	VMINPD       Z19, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	VMULPD       Z17, Z10, Z10
 	VMAXPD       Z20, Z10, Z10
 	VMINPD       Z19, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
-	VMOVDQU64    Z10, 1408(AX)
+	VMOVUPD      Z10, 1408(AX)
 	VMULPD       Z17, Z12, Z12
 	VMAXPD       Z20, Z12, Z12
 	VMINPD       Z19, Z12, Z12
 	VCVTPD2QQ    Z12, Z12
-	VMOVDQU64    Z12, 1472(AX)
+	VMOVUPD      Z12, 1472(AX)
 	VMULPD       Z17, Z14, Z14
 	VMAXPD       Z20, Z14, Z14
 	VMINPD       Z19, Z14, Z14
 	VCVTPD2QQ    Z14, Z14
-	VMOVDQU64    Z14, 1536(AX)
+	VMOVUPD      Z14, 1536(AX)
 	VMULPD       Z17, Z16, Z16
 	VMAXPD       Z20, Z16, Z16
 	VMINPD       Z19, Z16, Z16
 	VCVTPD2QQ    Z16, Z16
-	VMOVDQU64    Z16, 1600(AX)
+	VMOVUPD      Z16, 1600(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y18, Y18, Y18
 	XORL         DI, DI
@@ -18293,33 +18212,33 @@ zero24:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z18, Z2, K2
+	VPCMPQ       $0x06, Z2, Z18, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z18, Z4, K2
+	VPCMPQ       $0x06, Z4, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z6, K2
+	VPCMPQ       $0x06, Z6, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z8, K2
+	VPCMPQ       $0x06, Z8, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z10, K2
+	VPCMPQ       $0x06, Z10, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z12, K2
+	VPCMPQ       $0x06, Z12, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z14, K2
+	VPCMPQ       $0x06, Z14, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z16, K2
+	VPCMPQ       $0x06, Z16, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x38, DI
 	ORQ          DI, SI
@@ -18327,36 +18246,37 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, SI
 	VPBROADCASTQ SI, Z1
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x05, Z1, Z4, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z6, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z8, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z10, K2
+	VPCMPQ       $0x06, Z10, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z12, K2
+	VPCMPQ       $0x06, Z12, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z14, K2
+	VPCMPQ       $0x06, Z14, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x05, Z1, Z16, K2
+	VPCMPQ       $0x06, Z16, Z1, K2
 	KMOVB        K2, DI
 	SHLQ         $0x38, DI
 	ORQ          DI, SI
+	NOTQ         SI
 	MOVQ         SI, DI
 	ANDQ         (AX), DI
 
@@ -18660,10 +18580,6 @@ done5:
 	JNE       bad1
 	CMPQ      DX, 8(AX)
 	JNE       bad1
-	KMOVB     8(AX), K1
-	VMOVAPD.Z Z9, K1, Z9
-	KMOVB     9(AX), K1
-	VMOVAPD.Z Z10, K1, Z10
 	VMOVUPD   Z1, 128(AX)
 	VMOVUPD   Z2, 192(AX)
 	VMOVUPD   Z3, 256(AX)
@@ -18672,7 +18588,11 @@ done5:
 	VMOVUPD   Z6, 448(AX)
 	VMOVUPD   Z7, 512(AX)
 	VMOVUPD   Z8, 576(AX)
+	KMOVB     8(AX), K1
+	VMOVAPD.Z Z9, K1, Z9
 	VMOVUPD   Z9, 640(AX)
+	KMOVB     9(AX), K1
+	VMOVAPD.Z Z10, K1, Z10
 	VMOVUPD   Z10, 704(AX)
 	XORL      DX, DX
 	XORL      CX, CX
@@ -18942,24 +18862,24 @@ bid12:
 	VUCOMISD      X11, X0
 	JLS           bad1
 	VBROADCASTSD  X11, Z14
-	VCMPPD        $0x00, Z14, Z1, K1
-	VCMPPD        $0x00, Z14, Z2, K2
+	VCMPPD        $0x00, Z1, Z14, K1
+	VCMPPD        $0x00, Z2, Z14, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z14, Z3, K2
-	VCMPPD        $0x00, Z14, Z4, K3
+	VCMPPD        $0x00, Z3, Z14, K2
+	VCMPPD        $0x00, Z4, Z14, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z14, Z5, K2
-	VCMPPD        $0x00, Z14, Z6, K3
+	VCMPPD        $0x00, Z5, Z14, K2
+	VCMPPD        $0x00, Z6, Z14, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z14, Z7, K3
-	VCMPPD        $0x00, Z14, Z8, K4
+	VCMPPD        $0x00, Z7, Z14, K3
+	VCMPPD        $0x00, Z8, Z14, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z14, Z9, K1
-	VCMPPD        $0x00, Z14, Z10, K2
+	VCMPPD        $0x00, Z9, Z14, K1
+	VCMPPD        $0x00, Z10, Z14, K2
 	KUNPCKBW      K1, K2, K1
 	KMOVQ         K1, R8
 	MOVQ          DI, R9
@@ -19101,24 +19021,24 @@ search19:
 	VUCOMISD      X12, X0
 	JLS           bad1
 	VBROADCASTSD  X12, Z11
-	VCMPPD        $0x00, Z11, Z1, K1
-	VCMPPD        $0x00, Z11, Z2, K2
+	VCMPPD        $0x00, Z1, Z11, K1
+	VCMPPD        $0x00, Z2, Z11, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z11, Z3, K2
-	VCMPPD        $0x00, Z11, Z4, K3
+	VCMPPD        $0x00, Z3, Z11, K2
+	VCMPPD        $0x00, Z4, Z11, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z11, Z5, K2
-	VCMPPD        $0x00, Z11, Z6, K3
+	VCMPPD        $0x00, Z5, Z11, K2
+	VCMPPD        $0x00, Z6, Z11, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z11, Z7, K3
-	VCMPPD        $0x00, Z11, Z8, K4
+	VCMPPD        $0x00, Z7, Z11, K3
+	VCMPPD        $0x00, Z8, Z11, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z11, Z9, K1
-	VCMPPD        $0x00, Z11, Z10, K2
+	VCMPPD        $0x00, Z9, Z11, K1
+	VCMPPD        $0x00, Z10, Z11, K2
 	KUNPCKBW      K1, K2, K1
 	KMOVQ         K1, R8
 	ANDQ          BX, DI
@@ -19409,61 +19329,61 @@ zero24:
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1152(AX)
+	VMOVUPD      Z1, 1152(AX)
 	VMOVUPD      192(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1216(AX)
+	VMOVUPD      Z1, 1216(AX)
 	VMOVUPD      256(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1280(AX)
+	VMOVUPD      Z1, 1280(AX)
 	VMOVUPD      320(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1344(AX)
+	VMOVUPD      Z1, 1344(AX)
 	VMOVUPD      384(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1408(AX)
+	VMOVUPD      Z1, 1408(AX)
 	VMOVUPD      448(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1472(AX)
+	VMOVUPD      Z1, 1472(AX)
 	VMOVUPD      512(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1536(AX)
+	VMOVUPD      Z1, 1536(AX)
 	VMOVUPD      576(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1600(AX)
+	VMOVUPD      Z1, 1600(AX)
 	VMOVUPD      640(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1664(AX)
+	VMOVUPD      Z1, 1664(AX)
 	VMOVUPD      704(AX), Z1
 	VMULPD       Z11, Z1, Z1
 	VMAXPD       Z14, Z1, Z1
 	VMINPD       Z13, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1728(AX)
+	VMOVUPD      Z1, 1728(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y12, Y12, Y12
 	XORL         SI, SI
@@ -19505,34 +19425,24 @@ zero24:
 	JNE          bad1
 	TESTQ        SI, SI
 	JNE          bad1
-	VMOVUPD      1152(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K1
-	VMOVUPD      1216(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K2
+	VPCMPQ       $0x06, 1152(AX), Z12, K1
+	VPCMPQ       $0x06, 1216(AX), Z12, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K2
-	VMOVUPD      1344(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K3
+	VPCMPQ       $0x06, 1280(AX), Z12, K2
+	VPCMPQ       $0x06, 1344(AX), Z12, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K2
-	VMOVUPD      1472(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K3
+	VPCMPQ       $0x06, 1408(AX), Z12, K2
+	VPCMPQ       $0x06, 1472(AX), Z12, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K3
-	VMOVUPD      1600(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K4
+	VPCMPQ       $0x06, 1536(AX), Z12, K3
+	VPCMPQ       $0x06, 1600(AX), Z12, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K1
-	VMOVUPD      1728(AX), Z1
-	VPCMPQ       $0x04, Z12, Z1, K2
+	VPCMPQ       $0x06, 1664(AX), Z12, K1
+	VPCMPQ       $0x06, 1728(AX), Z12, K2
 	KUNPCKBW     K1, K2, K1
 	KMOVQ        K1, SI
 	TESTQ        BX, 16(AX)
@@ -19541,36 +19451,28 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, BX
 	VPBROADCASTQ BX, Z1
-	VMOVUPD      1152(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1216(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1152(AX), Z1, K1
+	VPCMPQ       $0x06, 1216(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1344(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1280(AX), Z1, K2
+	VPCMPQ       $0x06, 1344(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1472(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1408(AX), Z1, K2
+	VPCMPQ       $0x06, 1472(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
-	VMOVUPD      1600(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K4
+	VPCMPQ       $0x06, 1536(AX), Z1, K3
+	VPCMPQ       $0x06, 1600(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1728(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1664(AX), Z1, K1
+	VPCMPQ       $0x06, 1728(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
 	KMOVQ        K1, SI
+	NOTQ         BX
+	NOTQ         SI
 	ANDQ         (AX), BX
 	ANDQ         8(AX), SI
 	MOVQ         BX, DI
@@ -19945,10 +19847,6 @@ done5:
 	JNE       bad1
 	CMPQ      DX, 8(AX)
 	JNE       bad1
-	KMOVB     10(AX), K1
-	VMOVAPD.Z Z11, K1, Z11
-	KMOVB     11(AX), K1
-	VMOVAPD.Z Z12, K1, Z12
 	VMOVUPD   Z1, 128(AX)
 	VMOVUPD   Z2, 192(AX)
 	VMOVUPD   Z3, 256(AX)
@@ -19959,7 +19857,11 @@ done5:
 	VMOVUPD   Z8, 576(AX)
 	VMOVUPD   Z9, 640(AX)
 	VMOVUPD   Z10, 704(AX)
+	KMOVB     10(AX), K1
+	VMOVAPD.Z Z11, K1, Z11
 	VMOVUPD   Z11, 768(AX)
+	KMOVB     11(AX), K1
+	VMOVAPD.Z Z12, K1, Z12
 	VMOVUPD   Z12, 832(AX)
 	XORL      DX, DX
 	XORL      CX, CX
@@ -20255,27 +20157,27 @@ bid12:
 	VUCOMISD      X13, X0
 	JLS           bad1
 	VBROADCASTSD  X13, Z16
-	VCMPPD        $0x00, Z16, Z1, K1
-	VCMPPD        $0x00, Z16, Z2, K2
+	VCMPPD        $0x00, Z1, Z16, K1
+	VCMPPD        $0x00, Z2, Z16, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z16, Z3, K2
-	VCMPPD        $0x00, Z16, Z4, K3
+	VCMPPD        $0x00, Z3, Z16, K2
+	VCMPPD        $0x00, Z4, Z16, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z16, Z5, K2
-	VCMPPD        $0x00, Z16, Z6, K3
+	VCMPPD        $0x00, Z5, Z16, K2
+	VCMPPD        $0x00, Z6, Z16, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z16, Z7, K3
-	VCMPPD        $0x00, Z16, Z8, K4
+	VCMPPD        $0x00, Z7, Z16, K3
+	VCMPPD        $0x00, Z8, Z16, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z16, Z9, K1
-	VCMPPD        $0x00, Z16, Z10, K2
+	VCMPPD        $0x00, Z9, Z16, K1
+	VCMPPD        $0x00, Z10, Z16, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z16, Z11, K2
-	VCMPPD        $0x00, Z16, Z12, K3
+	VCMPPD        $0x00, Z11, Z16, K2
+	VCMPPD        $0x00, Z12, Z16, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
 	KMOVQ         K1, R8
@@ -20424,27 +20326,27 @@ search19:
 	VUCOMISD      X14, X0
 	JLS           bad1
 	VBROADCASTSD  X14, Z13
-	VCMPPD        $0x00, Z13, Z1, K1
-	VCMPPD        $0x00, Z13, Z2, K2
+	VCMPPD        $0x00, Z1, Z13, K1
+	VCMPPD        $0x00, Z2, Z13, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z13, Z3, K2
-	VCMPPD        $0x00, Z13, Z4, K3
+	VCMPPD        $0x00, Z3, Z13, K2
+	VCMPPD        $0x00, Z4, Z13, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z13, Z5, K2
-	VCMPPD        $0x00, Z13, Z6, K3
+	VCMPPD        $0x00, Z5, Z13, K2
+	VCMPPD        $0x00, Z6, Z13, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z13, Z7, K3
-	VCMPPD        $0x00, Z13, Z8, K4
+	VCMPPD        $0x00, Z7, Z13, K3
+	VCMPPD        $0x00, Z8, Z13, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z13, Z9, K1
-	VCMPPD        $0x00, Z13, Z10, K2
+	VCMPPD        $0x00, Z9, Z13, K1
+	VCMPPD        $0x00, Z10, Z13, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z13, Z11, K2
-	VCMPPD        $0x00, Z13, Z12, K3
+	VCMPPD        $0x00, Z11, Z13, K2
+	VCMPPD        $0x00, Z12, Z13, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
 	KMOVQ         K1, R8
@@ -20766,73 +20668,73 @@ zero24:
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1152(AX)
+	VMOVUPD      Z1, 1152(AX)
 	VMOVUPD      192(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1216(AX)
+	VMOVUPD      Z1, 1216(AX)
 	VMOVUPD      256(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1280(AX)
+	VMOVUPD      Z1, 1280(AX)
 	VMOVUPD      320(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1344(AX)
+	VMOVUPD      Z1, 1344(AX)
 	VMOVUPD      384(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1408(AX)
+	VMOVUPD      Z1, 1408(AX)
 	VMOVUPD      448(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1472(AX)
+	VMOVUPD      Z1, 1472(AX)
 	VMOVUPD      512(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1536(AX)
+	VMOVUPD      Z1, 1536(AX)
 	VMOVUPD      576(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1600(AX)
+	VMOVUPD      Z1, 1600(AX)
 	VMOVUPD      640(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1664(AX)
+	VMOVUPD      Z1, 1664(AX)
 	VMOVUPD      704(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1728(AX)
+	VMOVUPD      Z1, 1728(AX)
 	VMOVUPD      768(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1792(AX)
+	VMOVUPD      Z1, 1792(AX)
 	VMOVUPD      832(AX), Z1
 	VMULPD       Z13, Z1, Z1
 	VMAXPD       Z16, Z1, Z1
 	VMINPD       Z15, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1856(AX)
+	VMOVUPD      Z1, 1856(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y14, Y14, Y14
 	XORL         SI, SI
@@ -20880,39 +20782,27 @@ zero24:
 	JNE          bad1
 	TESTQ        SI, SI
 	JNE          bad1
-	VMOVUPD      1152(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K1
-	VMOVUPD      1216(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K2
+	VPCMPQ       $0x06, 1152(AX), Z14, K1
+	VPCMPQ       $0x06, 1216(AX), Z14, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K2
-	VMOVUPD      1344(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K3
+	VPCMPQ       $0x06, 1280(AX), Z14, K2
+	VPCMPQ       $0x06, 1344(AX), Z14, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K2
-	VMOVUPD      1472(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K3
+	VPCMPQ       $0x06, 1408(AX), Z14, K2
+	VPCMPQ       $0x06, 1472(AX), Z14, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K3
-	VMOVUPD      1600(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K4
+	VPCMPQ       $0x06, 1536(AX), Z14, K3
+	VPCMPQ       $0x06, 1600(AX), Z14, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K1
-	VMOVUPD      1728(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K2
+	VPCMPQ       $0x06, 1664(AX), Z14, K1
+	VPCMPQ       $0x06, 1728(AX), Z14, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K2
-	VMOVUPD      1856(AX), Z1
-	VPCMPQ       $0x04, Z14, Z1, K3
+	VPCMPQ       $0x06, 1792(AX), Z14, K2
+	VPCMPQ       $0x06, 1856(AX), Z14, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
 	KMOVQ        K1, SI
@@ -20922,42 +20812,32 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, BX
 	VPBROADCASTQ BX, Z1
-	VMOVUPD      1152(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1216(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1152(AX), Z1, K1
+	VPCMPQ       $0x06, 1216(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1344(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1280(AX), Z1, K2
+	VPCMPQ       $0x06, 1344(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1472(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1408(AX), Z1, K2
+	VPCMPQ       $0x06, 1472(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
-	VMOVUPD      1600(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K4
+	VPCMPQ       $0x06, 1536(AX), Z1, K3
+	VPCMPQ       $0x06, 1600(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1728(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1664(AX), Z1, K1
+	VPCMPQ       $0x06, 1728(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1856(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1792(AX), Z1, K2
+	VPCMPQ       $0x06, 1856(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
 	KMOVQ        K1, SI
+	NOTQ         BX
+	NOTQ         SI
 	ANDQ         (AX), BX
 	ANDQ         8(AX), SI
 	MOVQ         BX, DI
@@ -21366,10 +21246,6 @@ done5:
 	JNE       bad1
 	CMPQ      DX, 8(AX)
 	JNE       bad1
-	KMOVB     12(AX), K1
-	VMOVAPD.Z Z13, K1, Z13
-	KMOVB     13(AX), K1
-	VMOVAPD.Z Z14, K1, Z14
 	VMOVUPD   Z1, 128(AX)
 	VMOVUPD   Z2, 192(AX)
 	VMOVUPD   Z3, 256(AX)
@@ -21382,7 +21258,11 @@ done5:
 	VMOVUPD   Z10, 704(AX)
 	VMOVUPD   Z11, 768(AX)
 	VMOVUPD   Z12, 832(AX)
+	KMOVB     12(AX), K1
+	VMOVAPD.Z Z13, K1, Z13
 	VMOVUPD   Z13, 896(AX)
+	KMOVB     13(AX), K1
+	VMOVAPD.Z Z14, K1, Z14
 	VMOVUPD   Z14, 960(AX)
 	XORL      DX, DX
 	XORL      CX, CX
@@ -21704,31 +21584,31 @@ bid12:
 	VUCOMISD      X15, X0
 	JLS           bad1
 	VBROADCASTSD  X15, Z18
-	VCMPPD        $0x00, Z18, Z1, K1
-	VCMPPD        $0x00, Z18, Z2, K2
+	VCMPPD        $0x00, Z1, Z18, K1
+	VCMPPD        $0x00, Z2, Z18, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z18, Z3, K2
-	VCMPPD        $0x00, Z18, Z4, K3
+	VCMPPD        $0x00, Z3, Z18, K2
+	VCMPPD        $0x00, Z4, Z18, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z18, Z5, K2
-	VCMPPD        $0x00, Z18, Z6, K3
+	VCMPPD        $0x00, Z5, Z18, K2
+	VCMPPD        $0x00, Z6, Z18, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z18, Z7, K3
-	VCMPPD        $0x00, Z18, Z8, K4
+	VCMPPD        $0x00, Z7, Z18, K3
+	VCMPPD        $0x00, Z8, Z18, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z18, Z9, K1
-	VCMPPD        $0x00, Z18, Z10, K2
+	VCMPPD        $0x00, Z9, Z18, K1
+	VCMPPD        $0x00, Z10, Z18, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z18, Z11, K2
-	VCMPPD        $0x00, Z18, Z12, K3
+	VCMPPD        $0x00, Z11, Z18, K2
+	VCMPPD        $0x00, Z12, Z18, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z18, Z13, K2
-	VCMPPD        $0x00, Z18, Z14, K3
+	VCMPPD        $0x00, Z13, Z18, K2
+	VCMPPD        $0x00, Z14, Z18, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, R8
@@ -21883,31 +21763,31 @@ search19:
 	VUCOMISD      X16, X0
 	JLS           bad1
 	VBROADCASTSD  X16, Z15
-	VCMPPD        $0x00, Z15, Z1, K1
-	VCMPPD        $0x00, Z15, Z2, K2
+	VCMPPD        $0x00, Z1, Z15, K1
+	VCMPPD        $0x00, Z2, Z15, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z15, Z3, K2
-	VCMPPD        $0x00, Z15, Z4, K3
+	VCMPPD        $0x00, Z3, Z15, K2
+	VCMPPD        $0x00, Z4, Z15, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z15, Z5, K2
-	VCMPPD        $0x00, Z15, Z6, K3
+	VCMPPD        $0x00, Z5, Z15, K2
+	VCMPPD        $0x00, Z6, Z15, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z15, Z7, K3
-	VCMPPD        $0x00, Z15, Z8, K4
+	VCMPPD        $0x00, Z7, Z15, K3
+	VCMPPD        $0x00, Z8, Z15, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z15, Z9, K1
-	VCMPPD        $0x00, Z15, Z10, K2
+	VCMPPD        $0x00, Z9, Z15, K1
+	VCMPPD        $0x00, Z10, Z15, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z15, Z11, K2
-	VCMPPD        $0x00, Z15, Z12, K3
+	VCMPPD        $0x00, Z11, Z15, K2
+	VCMPPD        $0x00, Z12, Z15, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z15, Z13, K2
-	VCMPPD        $0x00, Z15, Z14, K3
+	VCMPPD        $0x00, Z13, Z15, K2
+	VCMPPD        $0x00, Z14, Z15, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, R8
@@ -22259,85 +22139,85 @@ zero24:
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1152(AX)
+	VMOVUPD      Z1, 1152(AX)
 	VMOVUPD      192(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1216(AX)
+	VMOVUPD      Z1, 1216(AX)
 	VMOVUPD      256(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1280(AX)
+	VMOVUPD      Z1, 1280(AX)
 	VMOVUPD      320(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1344(AX)
+	VMOVUPD      Z1, 1344(AX)
 	VMOVUPD      384(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1408(AX)
+	VMOVUPD      Z1, 1408(AX)
 	VMOVUPD      448(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1472(AX)
+	VMOVUPD      Z1, 1472(AX)
 	VMOVUPD      512(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1536(AX)
+	VMOVUPD      Z1, 1536(AX)
 	VMOVUPD      576(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1600(AX)
+	VMOVUPD      Z1, 1600(AX)
 	VMOVUPD      640(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1664(AX)
+	VMOVUPD      Z1, 1664(AX)
 	VMOVUPD      704(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1728(AX)
+	VMOVUPD      Z1, 1728(AX)
 	VMOVUPD      768(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1792(AX)
+	VMOVUPD      Z1, 1792(AX)
 	VMOVUPD      832(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1856(AX)
+	VMOVUPD      Z1, 1856(AX)
 	VMOVUPD      896(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1920(AX)
+	VMOVUPD      Z1, 1920(AX)
 	VMOVUPD      960(AX), Z1
 	VMULPD       Z15, Z1, Z1
 	VMAXPD       Z18, Z1, Z1
 	VMINPD       Z17, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1984(AX)
+	VMOVUPD      Z1, 1984(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y16, Y16, Y16
 	XORL         SI, SI
@@ -22391,45 +22271,31 @@ zero24:
 	JNE          bad1
 	TESTQ        SI, SI
 	JNE          bad1
-	VMOVUPD      1152(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K1
-	VMOVUPD      1216(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K2
+	VPCMPQ       $0x06, 1152(AX), Z16, K1
+	VPCMPQ       $0x06, 1216(AX), Z16, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K2
-	VMOVUPD      1344(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K3
+	VPCMPQ       $0x06, 1280(AX), Z16, K2
+	VPCMPQ       $0x06, 1344(AX), Z16, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K2
-	VMOVUPD      1472(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K3
+	VPCMPQ       $0x06, 1408(AX), Z16, K2
+	VPCMPQ       $0x06, 1472(AX), Z16, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K3
-	VMOVUPD      1600(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K4
+	VPCMPQ       $0x06, 1536(AX), Z16, K3
+	VPCMPQ       $0x06, 1600(AX), Z16, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K1
-	VMOVUPD      1728(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K2
+	VPCMPQ       $0x06, 1664(AX), Z16, K1
+	VPCMPQ       $0x06, 1728(AX), Z16, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K2
-	VMOVUPD      1856(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K3
+	VPCMPQ       $0x06, 1792(AX), Z16, K2
+	VPCMPQ       $0x06, 1856(AX), Z16, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K2
-	VMOVUPD      1984(AX), Z1
-	VPCMPQ       $0x04, Z16, Z1, K3
+	VPCMPQ       $0x06, 1920(AX), Z16, K2
+	VPCMPQ       $0x06, 1984(AX), Z16, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, SI
@@ -22439,48 +22305,36 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, BX
 	VPBROADCASTQ BX, Z1
-	VMOVUPD      1152(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1216(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1152(AX), Z1, K1
+	VPCMPQ       $0x06, 1216(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1344(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1280(AX), Z1, K2
+	VPCMPQ       $0x06, 1344(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1472(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1408(AX), Z1, K2
+	VPCMPQ       $0x06, 1472(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
-	VMOVUPD      1600(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K4
+	VPCMPQ       $0x06, 1536(AX), Z1, K3
+	VPCMPQ       $0x06, 1600(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1728(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1664(AX), Z1, K1
+	VPCMPQ       $0x06, 1728(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1856(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1792(AX), Z1, K2
+	VPCMPQ       $0x06, 1856(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1984(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1920(AX), Z1, K2
+	VPCMPQ       $0x06, 1984(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, SI
+	NOTQ         BX
+	NOTQ         SI
 	ANDQ         (AX), BX
 	ANDQ         8(AX), SI
 	MOVQ         BX, DI
@@ -22923,10 +22777,6 @@ done5:
 	JNE       bad1
 	CMPQ      DX, 8(AX)
 	JNE       bad1
-	KMOVB     14(AX), K1
-	VMOVAPD.Z Z15, K1, Z15
-	KMOVB     15(AX), K1
-	VMOVAPD.Z Z16, K1, Z16
 	VMOVUPD   Z1, 128(AX)
 	VMOVUPD   Z2, 192(AX)
 	VMOVUPD   Z3, 256(AX)
@@ -22941,7 +22791,11 @@ done5:
 	VMOVUPD   Z12, 832(AX)
 	VMOVUPD   Z13, 896(AX)
 	VMOVUPD   Z14, 960(AX)
+	KMOVB     14(AX), K1
+	VMOVAPD.Z Z15, K1, Z15
 	VMOVUPD   Z15, 1024(AX)
+	KMOVB     15(AX), K1
+	VMOVAPD.Z Z16, K1, Z16
 	VMOVUPD   Z16, 1088(AX)
 	XORL      DX, DX
 	XORL      CX, CX
@@ -23289,34 +23143,34 @@ bid12:
 	VUCOMISD      X17, X0
 	JLS           bad1
 	VBROADCASTSD  X17, Z20
-	VCMPPD        $0x00, Z20, Z1, K1
-	VCMPPD        $0x00, Z20, Z2, K2
+	VCMPPD        $0x00, Z1, Z20, K1
+	VCMPPD        $0x00, Z2, Z20, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z20, Z3, K2
-	VCMPPD        $0x00, Z20, Z4, K3
+	VCMPPD        $0x00, Z3, Z20, K2
+	VCMPPD        $0x00, Z4, Z20, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z20, Z5, K2
-	VCMPPD        $0x00, Z20, Z6, K3
+	VCMPPD        $0x00, Z5, Z20, K2
+	VCMPPD        $0x00, Z6, Z20, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z20, Z7, K3
-	VCMPPD        $0x00, Z20, Z8, K4
+	VCMPPD        $0x00, Z7, Z20, K3
+	VCMPPD        $0x00, Z8, Z20, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z20, Z9, K1
-	VCMPPD        $0x00, Z20, Z10, K2
+	VCMPPD        $0x00, Z9, Z20, K1
+	VCMPPD        $0x00, Z10, Z20, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z20, Z11, K2
-	VCMPPD        $0x00, Z20, Z12, K3
+	VCMPPD        $0x00, Z11, Z20, K2
+	VCMPPD        $0x00, Z12, Z20, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z20, Z13, K2
-	VCMPPD        $0x00, Z20, Z14, K3
+	VCMPPD        $0x00, Z13, Z20, K2
+	VCMPPD        $0x00, Z14, Z20, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z20, Z15, K3
-	VCMPPD        $0x00, Z20, Z16, K4
+	VCMPPD        $0x00, Z15, Z20, K3
+	VCMPPD        $0x00, Z16, Z20, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
@@ -23478,34 +23332,34 @@ search19:
 	VUCOMISD      X18, X0
 	JLS           bad1
 	VBROADCASTSD  X18, Z17
-	VCMPPD        $0x00, Z17, Z1, K1
-	VCMPPD        $0x00, Z17, Z2, K2
+	VCMPPD        $0x00, Z1, Z17, K1
+	VCMPPD        $0x00, Z2, Z17, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z17, Z3, K2
-	VCMPPD        $0x00, Z17, Z4, K3
+	VCMPPD        $0x00, Z3, Z17, K2
+	VCMPPD        $0x00, Z4, Z17, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z17, Z5, K2
-	VCMPPD        $0x00, Z17, Z6, K3
+	VCMPPD        $0x00, Z5, Z17, K2
+	VCMPPD        $0x00, Z6, Z17, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z17, Z7, K3
-	VCMPPD        $0x00, Z17, Z8, K4
+	VCMPPD        $0x00, Z7, Z17, K3
+	VCMPPD        $0x00, Z8, Z17, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z17, Z9, K1
-	VCMPPD        $0x00, Z17, Z10, K2
+	VCMPPD        $0x00, Z9, Z17, K1
+	VCMPPD        $0x00, Z10, Z17, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z17, Z11, K2
-	VCMPPD        $0x00, Z17, Z12, K3
+	VCMPPD        $0x00, Z11, Z17, K2
+	VCMPPD        $0x00, Z12, Z17, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z17, Z13, K2
-	VCMPPD        $0x00, Z17, Z14, K3
+	VCMPPD        $0x00, Z13, Z17, K2
+	VCMPPD        $0x00, Z14, Z17, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z17, Z15, K3
-	VCMPPD        $0x00, Z17, Z16, K4
+	VCMPPD        $0x00, Z15, Z17, K3
+	VCMPPD        $0x00, Z16, Z17, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
@@ -23888,97 +23742,97 @@ zero24:
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1152(AX)
+	VMOVUPD      Z1, 1152(AX)
 	VMOVUPD      192(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1216(AX)
+	VMOVUPD      Z1, 1216(AX)
 	VMOVUPD      256(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1280(AX)
+	VMOVUPD      Z1, 1280(AX)
 	VMOVUPD      320(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1344(AX)
+	VMOVUPD      Z1, 1344(AX)
 	VMOVUPD      384(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1408(AX)
+	VMOVUPD      Z1, 1408(AX)
 	VMOVUPD      448(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1472(AX)
+	VMOVUPD      Z1, 1472(AX)
 	VMOVUPD      512(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1536(AX)
+	VMOVUPD      Z1, 1536(AX)
 	VMOVUPD      576(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1600(AX)
+	VMOVUPD      Z1, 1600(AX)
 	VMOVUPD      640(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1664(AX)
+	VMOVUPD      Z1, 1664(AX)
 	VMOVUPD      704(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1728(AX)
+	VMOVUPD      Z1, 1728(AX)
 	VMOVUPD      768(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1792(AX)
+	VMOVUPD      Z1, 1792(AX)
 	VMOVUPD      832(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1856(AX)
+	VMOVUPD      Z1, 1856(AX)
 	VMOVUPD      896(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1920(AX)
+	VMOVUPD      Z1, 1920(AX)
 	VMOVUPD      960(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 1984(AX)
+	VMOVUPD      Z1, 1984(AX)
 	VMOVUPD      1024(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 2048(AX)
+	VMOVUPD      Z1, 2048(AX)
 	VMOVUPD      1088(AX), Z1
 	VMULPD       Z17, Z1, Z1
 	VMAXPD       Z20, Z1, Z1
 	VMINPD       Z19, Z1, Z1
 	VCVTPD2QQ    Z1, Z1
-	VMOVDQU64    Z1, 2112(AX)
+	VMOVUPD      Z1, 2112(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y18, Y18, Y18
 	XORL         SI, SI
@@ -24038,50 +23892,34 @@ zero24:
 	JNE          bad1
 	TESTQ        SI, SI
 	JNE          bad1
-	VMOVUPD      1152(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K1
-	VMOVUPD      1216(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K2
+	VPCMPQ       $0x06, 1152(AX), Z18, K1
+	VPCMPQ       $0x06, 1216(AX), Z18, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K2
-	VMOVUPD      1344(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K3
+	VPCMPQ       $0x06, 1280(AX), Z18, K2
+	VPCMPQ       $0x06, 1344(AX), Z18, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K2
-	VMOVUPD      1472(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K3
+	VPCMPQ       $0x06, 1408(AX), Z18, K2
+	VPCMPQ       $0x06, 1472(AX), Z18, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K3
-	VMOVUPD      1600(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K4
+	VPCMPQ       $0x06, 1536(AX), Z18, K3
+	VPCMPQ       $0x06, 1600(AX), Z18, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K1
-	VMOVUPD      1728(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K2
+	VPCMPQ       $0x06, 1664(AX), Z18, K1
+	VPCMPQ       $0x06, 1728(AX), Z18, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K2
-	VMOVUPD      1856(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K3
+	VPCMPQ       $0x06, 1792(AX), Z18, K2
+	VPCMPQ       $0x06, 1856(AX), Z18, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K2
-	VMOVUPD      1984(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K3
+	VPCMPQ       $0x06, 1920(AX), Z18, K2
+	VPCMPQ       $0x06, 1984(AX), Z18, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      2048(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K3
-	VMOVUPD      2112(AX), Z1
-	VPCMPQ       $0x04, Z18, Z1, K4
+	VPCMPQ       $0x06, 2048(AX), Z18, K3
+	VPCMPQ       $0x06, 2112(AX), Z18, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
@@ -24092,54 +23930,40 @@ zero24:
 	JNE          bad1
 	MOVQ         $-1048576, BX
 	VPBROADCASTQ BX, Z1
-	VMOVUPD      1152(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1216(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1152(AX), Z1, K1
+	VPCMPQ       $0x06, 1216(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1344(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1280(AX), Z1, K2
+	VPCMPQ       $0x06, 1344(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1472(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1408(AX), Z1, K2
+	VPCMPQ       $0x06, 1472(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
-	VMOVUPD      1600(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K4
+	VPCMPQ       $0x06, 1536(AX), Z1, K3
+	VPCMPQ       $0x06, 1600(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K1
-	VMOVUPD      1728(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
+	VPCMPQ       $0x06, 1664(AX), Z1, K1
+	VPCMPQ       $0x06, 1728(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1856(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1792(AX), Z1, K2
+	VPCMPQ       $0x06, 1856(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K2
-	VMOVUPD      1984(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
+	VPCMPQ       $0x06, 1920(AX), Z1, K2
+	VPCMPQ       $0x06, 1984(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      2048(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K3
-	VMOVUPD      2112(AX), Z2
-	VPCMPQ       $0x05, Z1, Z2, K4
+	VPCMPQ       $0x06, 2048(AX), Z1, K3
+	VPCMPQ       $0x06, 2112(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, SI
+	NOTQ         BX
+	NOTQ         SI
 	ANDQ         (AX), BX
 	ANDQ         8(AX), SI
 	MOVQ         BX, DI
@@ -24464,62 +24288,62 @@ bad1:
 // func smallFloat32AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
 TEXT ·smallFloat32AVX512(SB), NOSPLIT, $0-56
 	MOVQ cols+32(FP), AX
-	CMPQ AX, $0x08
+	CMPQ AX, $+8
 	JGT  more1
 	JMP  ·smallFloat32Of8AVX512+0(SB)
 
 more1:
-	CMPQ AX, $0x10
+	CMPQ AX, $+16
 	JGT  more2
 	JMP  ·smallFloat32Of16AVX512+0(SB)
 
 more2:
-	CMPQ AX, $0x18
+	CMPQ AX, $+24
 	JGT  more3
 	JMP  ·smallFloat32Of24AVX512+0(SB)
 
 more3:
-	CMPQ AX, $0x20
+	CMPQ AX, $+32
 	JGT  more4
 	JMP  ·smallFloat32Of32AVX512+0(SB)
 
 more4:
-	CMPQ AX, $0x28
+	CMPQ AX, $+40
 	JGT  more5
 	JMP  ·smallFloat32Of40AVX512+0(SB)
 
 more5:
-	CMPQ AX, $0x30
+	CMPQ AX, $+48
 	JGT  more6
 	JMP  ·smallFloat32Of48AVX512+0(SB)
 
 more6:
-	CMPQ AX, $0x38
+	CMPQ AX, $+56
 	JGT  more7
 	JMP  ·smallFloat32Of56AVX512+0(SB)
 
 more7:
-	CMPQ AX, $0x40
+	CMPQ AX, $+64
 	JGT  more8
 	JMP  ·smallFloat32Of64AVX512+0(SB)
 
 more8:
-	CMPQ AX, $0x50
+	CMPQ AX, $+80
 	JGT  more10
 	JMP  ·smallFloat32Of80AVX512+0(SB)
 
 more10:
-	CMPQ AX, $0x60
+	CMPQ AX, $+96
 	JGT  more12
 	JMP  ·smallFloat32Of96AVX512+0(SB)
 
 more12:
-	CMPQ AX, $0x70
+	CMPQ AX, $+112
 	JGT  more14
 	JMP  ·smallFloat32Of112AVX512+0(SB)
 
 more14:
-	CMPQ AX, $0x80
+	CMPQ AX, $+128
 	JGT  more16
 	JMP  ·smallFloat32Of128AVX512+0(SB)
 
@@ -24692,7 +24516,7 @@ bid12:
 	VUCOMISD      X3, X0
 	JLS           bad1
 	VBROADCASTSD  X3, Z6
-	VCMPPD        $0x00, Z6, Z1, K2
+	VCMPPD        $0x00, Z1, Z6, K2
 	KMOVB         K2, R8
 	TESTQ         R8, R8
 	JEQ           bad1
@@ -24780,7 +24604,7 @@ search19:
 	VUCOMISD      X4, X0
 	JLS           bad1
 	VBROADCASTSD  X4, Z3
-	VCMPPD        $0x00, Z3, Z1, K2
+	VCMPPD        $0x00, Z1, Z3, K2
 	KMOVB         K2, DI
 	ANDQ          SI, DI
 	JEQ           bad1
@@ -24861,7 +24685,7 @@ done18:
 	VMAXPD       Z3, Z2, Z2
 	VMINPD       Z1, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y4, Y4, Y4
 	XORL         DI, DI
@@ -24871,14 +24695,15 @@ done18:
 	KMOVB        K2, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z4, Z2, K2
+	VPCMPQ       $0x06, Z2, Z4, K2
 	KMOVB        K2, SI
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
 	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x05, Z0, Z2, K2
+	VPCMPQ       $0x06, Z2, Z0, K2
 	KMOVB        K2, DX
+	NOTQ         DX
 	MOVQ         DX, DI
 	ANDQ         (AX), DI
 
@@ -24981,8 +24806,8 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z4, K1, Z4
 	VMOVUPD   Z2, 128(AX)
+	VMOVAPD.Z Z4, K1, Z4
 	VMOVUPD   Z4, 192(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -25120,9 +24945,9 @@ bid12:
 	VUCOMISD      X5, X0
 	JLS           bad1
 	VBROADCASTSD  X5, Z8
-	VCMPPD        $0x00, Z8, Z1, K2
+	VCMPPD        $0x00, Z1, Z8, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z8, Z3, K2
+	VCMPPD        $0x00, Z3, Z8, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
@@ -25218,9 +25043,9 @@ search19:
 	VUCOMISD      X6, X0
 	JLS           bad1
 	VBROADCASTSD  X6, Z5
-	VCMPPD        $0x00, Z5, Z1, K2
+	VCMPPD        $0x00, Z1, Z5, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z5, Z3, K2
+	VCMPPD        $0x00, Z3, Z5, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
@@ -25318,12 +25143,12 @@ done18:
 	VMAXPD       Z3, Z2, Z2
 	VMINPD       Z1, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z0, Z4, Z4
 	VMAXPD       Z3, Z4, Z4
 	VMINPD       Z1, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y6, Y6, Y6
 	XORL         DI, DI
@@ -25337,9 +25162,9 @@ done18:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z6, Z2, K2
+	VPCMPQ       $0x06, Z2, Z6, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z6, Z4, K2
+	VPCMPQ       $0x06, Z4, Z6, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
@@ -25347,12 +25172,13 @@ done18:
 	JNE          bad1
 	MOVQ         $-1048576, DX
 	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x05, Z0, Z2, K2
+	VPCMPQ       $0x06, Z2, Z0, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x05, Z0, Z4, K2
+	VPCMPQ       $0x06, Z4, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
+	NOTQ         DX
 	MOVQ         DX, DI
 	ANDQ         (AX), DI
 
@@ -25466,9 +25292,9 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z6, K1, Z6
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
+	VMOVAPD.Z Z6, K1, Z6
 	VMOVUPD   Z6, 256(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -25625,13 +25451,13 @@ bid12:
 	VUCOMISD      X7, X0
 	JLS           bad1
 	VBROADCASTSD  X7, Z10
-	VCMPPD        $0x00, Z10, Z1, K2
+	VCMPPD        $0x00, Z1, Z10, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z10, Z3, K2
+	VCMPPD        $0x00, Z3, Z10, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z10, Z5, K2
+	VCMPPD        $0x00, Z5, Z10, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
@@ -25732,13 +25558,13 @@ search19:
 	VUCOMISD      X8, X0
 	JLS           bad1
 	VBROADCASTSD  X8, Z7
-	VCMPPD        $0x00, Z7, Z1, K2
+	VCMPPD        $0x00, Z1, Z7, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z7, Z3, K2
+	VCMPPD        $0x00, Z3, Z7, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z7, Z5, K2
+	VCMPPD        $0x00, Z5, Z7, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
@@ -25850,17 +25676,17 @@ done18:
 	VMAXPD       Z3, Z2, Z2
 	VMINPD       Z1, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z0, Z4, Z4
 	VMAXPD       Z3, Z4, Z4
 	VMINPD       Z1, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z0, Z6, Z6
 	VMAXPD       Z3, Z6, Z6
 	VMINPD       Z1, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y8, Y8, Y8
 	XORL         DI, DI
@@ -25878,13 +25704,13 @@ done18:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z8, Z2, K2
+	VPCMPQ       $0x06, Z2, Z8, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z8, Z4, K2
+	VPCMPQ       $0x06, Z4, Z8, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z8, Z6, K2
+	VPCMPQ       $0x06, Z6, Z8, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
@@ -25892,16 +25718,17 @@ done18:
 	JNE          bad1
 	MOVQ         $-1048576, DX
 	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x05, Z0, Z2, K2
+	VPCMPQ       $0x06, Z2, Z0, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x05, Z0, Z4, K2
+	VPCMPQ       $0x06, Z4, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z6, K2
+	VPCMPQ       $0x06, Z6, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
+	NOTQ         DX
 	MOVQ         DX, DI
 	ANDQ         (AX), DI
 
@@ -26026,10 +25853,10 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z8, K1, Z8
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
+	VMOVAPD.Z Z8, K1, Z8
 	VMOVUPD   Z8, 320(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -26203,17 +26030,17 @@ bid12:
 	VUCOMISD      X9, X0
 	JLS           bad1
 	VBROADCASTSD  X9, Z12
-	VCMPPD        $0x00, Z12, Z1, K2
+	VCMPPD        $0x00, Z1, Z12, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z12, Z3, K2
+	VCMPPD        $0x00, Z3, Z12, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z12, Z5, K2
+	VCMPPD        $0x00, Z5, Z12, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z12, Z7, K2
+	VCMPPD        $0x00, Z7, Z12, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
@@ -26319,17 +26146,17 @@ search19:
 	VUCOMISD      X10, X0
 	JLS           bad1
 	VBROADCASTSD  X10, Z9
-	VCMPPD        $0x00, Z9, Z1, K2
+	VCMPPD        $0x00, Z1, Z9, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z9, Z3, K2
+	VCMPPD        $0x00, Z3, Z9, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z9, Z5, K2
+	VCMPPD        $0x00, Z5, Z9, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z9, Z7, K2
+	VCMPPD        $0x00, Z7, Z9, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
@@ -26455,22 +26282,22 @@ done18:
 	VMAXPD       Z3, Z2, Z2
 	VMINPD       Z1, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z0, Z4, Z4
 	VMAXPD       Z3, Z4, Z4
 	VMINPD       Z1, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z0, Z6, Z6
 	VMAXPD       Z3, Z6, Z6
 	VMINPD       Z1, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z0, Z8, Z8
 	VMAXPD       Z3, Z8, Z8
 	VMINPD       Z1, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y10, Y10, Y10
 	XORL         DI, DI
@@ -26492,17 +26319,17 @@ done18:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z10, Z2, K2
+	VPCMPQ       $0x06, Z2, Z10, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z10, Z4, K2
+	VPCMPQ       $0x06, Z4, Z10, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z10, Z6, K2
+	VPCMPQ       $0x06, Z6, Z10, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z10, Z8, K2
+	VPCMPQ       $0x06, Z8, Z10, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
@@ -26510,20 +26337,21 @@ done18:
 	JNE          bad1
 	MOVQ         $-1048576, DX
 	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x05, Z0, Z2, K2
+	VPCMPQ       $0x06, Z2, Z0, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x05, Z0, Z4, K2
+	VPCMPQ       $0x06, Z4, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z6, K2
+	VPCMPQ       $0x06, Z6, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z8, K2
+	VPCMPQ       $0x06, Z8, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
+	NOTQ         DX
 	MOVQ         DX, DI
 	ANDQ         (AX), DI
 
@@ -26659,11 +26487,11 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z10, K1, Z10
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
 	VMOVUPD   Z8, 320(AX)
+	VMOVAPD.Z Z10, K1, Z10
 	VMOVUPD   Z10, 384(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -26856,21 +26684,21 @@ bid12:
 	VUCOMISD      X11, X0
 	JLS           bad1
 	VBROADCASTSD  X11, Z14
-	VCMPPD        $0x00, Z14, Z1, K2
+	VCMPPD        $0x00, Z1, Z14, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z14, Z3, K2
+	VCMPPD        $0x00, Z3, Z14, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z14, Z5, K2
+	VCMPPD        $0x00, Z5, Z14, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z14, Z7, K2
+	VCMPPD        $0x00, Z7, Z14, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z14, Z9, K2
+	VCMPPD        $0x00, Z9, Z14, K2
 	KMOVB         K2, R9
 	SHLQ          $0x20, R9
 	ORQ           R9, R8
@@ -26981,21 +26809,21 @@ search19:
 	VUCOMISD      X12, X0
 	JLS           bad1
 	VBROADCASTSD  X12, Z11
-	VCMPPD        $0x00, Z11, Z1, K2
+	VCMPPD        $0x00, Z1, Z11, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z11, Z3, K2
+	VCMPPD        $0x00, Z3, Z11, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z11, Z5, K2
+	VCMPPD        $0x00, Z5, Z11, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z11, Z7, K2
+	VCMPPD        $0x00, Z7, Z11, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z11, Z9, K2
+	VCMPPD        $0x00, Z9, Z11, K2
 	KMOVB         K2, R8
 	SHLQ          $0x20, R8
 	ORQ           R8, DI
@@ -27135,27 +26963,27 @@ done18:
 	VMAXPD       Z3, Z2, Z2
 	VMINPD       Z1, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z0, Z4, Z4
 	VMAXPD       Z3, Z4, Z4
 	VMINPD       Z1, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z0, Z6, Z6
 	VMAXPD       Z3, Z6, Z6
 	VMINPD       Z1, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z0, Z8, Z8
 	VMAXPD       Z3, Z8, Z8
 	VMINPD       Z1, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	VMULPD       Z0, Z10, Z10
 	VMAXPD       Z3, Z10, Z10
 	VMINPD       Z1, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
-	VMOVDQU64    Z10, 1408(AX)
+	VMOVUPD      Z10, 1408(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y12, Y12, Y12
 	XORL         DI, DI
@@ -27181,21 +27009,21 @@ done18:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z12, Z2, K2
+	VPCMPQ       $0x06, Z2, Z12, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z12, Z4, K2
+	VPCMPQ       $0x06, Z4, Z12, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z12, Z6, K2
+	VPCMPQ       $0x06, Z6, Z12, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z12, Z8, K2
+	VPCMPQ       $0x06, Z8, Z12, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z12, Z10, K2
+	VPCMPQ       $0x06, Z10, Z12, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
@@ -27203,24 +27031,25 @@ done18:
 	JNE          bad1
 	MOVQ         $-1048576, DX
 	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x05, Z0, Z2, K2
+	VPCMPQ       $0x06, Z2, Z0, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x05, Z0, Z4, K2
+	VPCMPQ       $0x06, Z4, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z6, K2
+	VPCMPQ       $0x06, Z6, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z8, K2
+	VPCMPQ       $0x06, Z8, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z10, K2
+	VPCMPQ       $0x06, Z10, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x20, SI
 	ORQ          SI, DX
+	NOTQ         DX
 	MOVQ         DX, DI
 	ANDQ         (AX), DI
 
@@ -27367,12 +27196,12 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z12, K1, Z12
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
 	VMOVUPD   Z8, 320(AX)
 	VMOVUPD   Z10, 384(AX)
+	VMOVAPD.Z Z12, K1, Z12
 	VMOVUPD   Z12, 448(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -27582,25 +27411,25 @@ bid12:
 	VUCOMISD      X13, X0
 	JLS           bad1
 	VBROADCASTSD  X13, Z16
-	VCMPPD        $0x00, Z16, Z1, K2
+	VCMPPD        $0x00, Z1, Z16, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z16, Z3, K2
+	VCMPPD        $0x00, Z3, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z16, Z5, K2
+	VCMPPD        $0x00, Z5, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z16, Z7, K2
+	VCMPPD        $0x00, Z7, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z16, Z9, K2
+	VCMPPD        $0x00, Z9, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x20, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z16, Z11, K2
+	VCMPPD        $0x00, Z11, Z16, K2
 	KMOVB         K2, R9
 	SHLQ          $0x28, R9
 	ORQ           R9, R8
@@ -27716,25 +27545,25 @@ search19:
 	VUCOMISD      X14, X0
 	JLS           bad1
 	VBROADCASTSD  X14, Z13
-	VCMPPD        $0x00, Z13, Z1, K2
+	VCMPPD        $0x00, Z1, Z13, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z13, Z3, K2
+	VCMPPD        $0x00, Z3, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z13, Z5, K2
+	VCMPPD        $0x00, Z5, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z13, Z7, K2
+	VCMPPD        $0x00, Z7, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z13, Z9, K2
+	VCMPPD        $0x00, Z9, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x20, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z13, Z11, K2
+	VCMPPD        $0x00, Z11, Z13, K2
 	KMOVB         K2, R8
 	SHLQ          $0x28, R8
 	ORQ           R8, DI
@@ -27888,32 +27717,32 @@ done18:
 	VMAXPD       Z3, Z2, Z2
 	VMINPD       Z1, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z0, Z4, Z4
 	VMAXPD       Z3, Z4, Z4
 	VMINPD       Z1, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z0, Z6, Z6
 	VMAXPD       Z3, Z6, Z6
 	VMINPD       Z1, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z0, Z8, Z8
 	VMAXPD       Z3, Z8, Z8
 	VMINPD       Z1, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	VMULPD       Z0, Z10, Z10
 	VMAXPD       Z3, Z10, Z10
 	VMINPD       Z1, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
-	VMOVDQU64    Z10, 1408(AX)
+	VMOVUPD      Z10, 1408(AX)
 	VMULPD       Z0, Z12, Z12
 	VMAXPD       Z3, Z12, Z12
 	VMINPD       Z1, Z12, Z12
 	VCVTPD2QQ    Z12, Z12
-	VMOVDQU64    Z12, 1472(AX)
+	VMOVUPD      Z12, 1472(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y14, Y14, Y14
 	XORL         DI, DI
@@ -27943,25 +27772,25 @@ done18:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z14, Z2, K2
+	VPCMPQ       $0x06, Z2, Z14, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z14, Z4, K2
+	VPCMPQ       $0x06, Z4, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z14, Z6, K2
+	VPCMPQ       $0x06, Z6, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z14, Z8, K2
+	VPCMPQ       $0x06, Z8, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z14, Z10, K2
+	VPCMPQ       $0x06, Z10, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z14, Z12, K2
+	VPCMPQ       $0x06, Z12, Z14, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
@@ -27969,28 +27798,29 @@ done18:
 	JNE          bad1
 	MOVQ         $-1048576, DX
 	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x05, Z0, Z2, K2
+	VPCMPQ       $0x06, Z2, Z0, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x05, Z0, Z4, K2
+	VPCMPQ       $0x06, Z4, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z6, K2
+	VPCMPQ       $0x06, Z6, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z8, K2
+	VPCMPQ       $0x06, Z8, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z10, K2
+	VPCMPQ       $0x06, Z10, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x20, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z12, K2
+	VPCMPQ       $0x06, Z12, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x28, SI
 	ORQ          SI, DX
+	NOTQ         DX
 	MOVQ         DX, DI
 	ANDQ         (AX), DI
 
@@ -28148,13 +27978,13 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z14, K1, Z14
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
 	VMOVUPD   Z8, 320(AX)
 	VMOVUPD   Z10, 384(AX)
 	VMOVUPD   Z12, 448(AX)
+	VMOVAPD.Z Z14, K1, Z14
 	VMOVUPD   Z14, 512(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -28383,29 +28213,29 @@ bid12:
 	VUCOMISD      X15, X0
 	JLS           bad1
 	VBROADCASTSD  X15, Z18
-	VCMPPD        $0x00, Z18, Z1, K2
+	VCMPPD        $0x00, Z1, Z18, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z18, Z3, K2
+	VCMPPD        $0x00, Z3, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z5, K2
+	VCMPPD        $0x00, Z5, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z7, K2
+	VCMPPD        $0x00, Z7, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z9, K2
+	VCMPPD        $0x00, Z9, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x20, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z11, K2
+	VCMPPD        $0x00, Z11, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x28, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z18, Z13, K2
+	VCMPPD        $0x00, Z13, Z18, K2
 	KMOVB         K2, R9
 	SHLQ          $0x30, R9
 	ORQ           R9, R8
@@ -28526,29 +28356,29 @@ search19:
 	VUCOMISD      X16, X0
 	JLS           bad1
 	VBROADCASTSD  X16, Z15
-	VCMPPD        $0x00, Z15, Z1, K2
+	VCMPPD        $0x00, Z1, Z15, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z15, Z3, K2
+	VCMPPD        $0x00, Z3, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z5, K2
+	VCMPPD        $0x00, Z5, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z7, K2
+	VCMPPD        $0x00, Z7, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z9, K2
+	VCMPPD        $0x00, Z9, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x20, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z11, K2
+	VCMPPD        $0x00, Z11, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x28, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z15, Z13, K2
+	VCMPPD        $0x00, Z13, Z15, K2
 	KMOVB         K2, R8
 	SHLQ          $0x30, R8
 	ORQ           R8, DI
@@ -28716,37 +28546,37 @@ done18:
 	VMAXPD       Z3, Z2, Z2
 	VMINPD       Z1, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z0, Z4, Z4
 	VMAXPD       Z3, Z4, Z4
 	VMINPD       Z1, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z0, Z6, Z6
 	VMAXPD       Z3, Z6, Z6
 	VMINPD       Z1, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z0, Z8, Z8
 	VMAXPD       Z3, Z8, Z8
 	VMINPD       Z1, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	VMULPD       Z0, Z10, Z10
 	VMAXPD       Z3, Z10, Z10
 	VMINPD       Z1, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
-	VMOVDQU64    Z10, 1408(AX)
+	VMOVUPD      Z10, 1408(AX)
 	VMULPD       Z0, Z12, Z12
 	VMAXPD       Z3, Z12, Z12
 	VMINPD       Z1, Z12, Z12
 	VCVTPD2QQ    Z12, Z12
-	VMOVDQU64    Z12, 1472(AX)
+	VMOVUPD      Z12, 1472(AX)
 	VMULPD       Z0, Z14, Z14
 	VMAXPD       Z3, Z14, Z14
 	VMINPD       Z1, Z14, Z14
 	VCVTPD2QQ    Z14, Z14
-	VMOVDQU64    Z14, 1536(AX)
+	VMOVUPD      Z14, 1536(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y16, Y16, Y16
 	XORL         DI, DI
@@ -28780,29 +28610,29 @@ done18:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z16, Z2, K2
+	VPCMPQ       $0x06, Z2, Z16, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z16, Z4, K2
+	VPCMPQ       $0x06, Z4, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z6, K2
+	VPCMPQ       $0x06, Z6, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z8, K2
+	VPCMPQ       $0x06, Z8, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z10, K2
+	VPCMPQ       $0x06, Z10, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z12, K2
+	VPCMPQ       $0x06, Z12, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z16, Z14, K2
+	VPCMPQ       $0x06, Z14, Z16, K2
 	KMOVB        K2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
@@ -28810,32 +28640,33 @@ done18:
 	JNE          bad1
 	MOVQ         $-1048576, DX
 	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x05, Z0, Z2, K2
+	VPCMPQ       $0x06, Z2, Z0, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x05, Z0, Z4, K2
+	VPCMPQ       $0x06, Z4, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z6, K2
+	VPCMPQ       $0x06, Z6, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z8, K2
+	VPCMPQ       $0x06, Z8, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z10, K2
+	VPCMPQ       $0x06, Z10, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x20, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z12, K2
+	VPCMPQ       $0x06, Z12, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x28, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z14, K2
+	VPCMPQ       $0x06, Z14, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x30, SI
 	ORQ          SI, DX
+	NOTQ         DX
 	MOVQ         DX, DI
 	ANDQ         (AX), DI
 
@@ -29004,7 +28835,6 @@ done5:
 	ORQ       BX, CX
 	CMPQ      CX, (AX)
 	JNE       bad1
-	VMOVAPD.Z Z16, K1, Z16
 	VMOVUPD   Z2, 128(AX)
 	VMOVUPD   Z4, 192(AX)
 	VMOVUPD   Z6, 256(AX)
@@ -29012,6 +28842,7 @@ done5:
 	VMOVUPD   Z10, 384(AX)
 	VMOVUPD   Z12, 448(AX)
 	VMOVUPD   Z14, 512(AX)
+	VMOVAPD.Z Z16, K1, Z16
 	VMOVUPD   Z16, 576(AX)
 	XORL      BX, BX
 	XORL      CX, CX
@@ -29257,33 +29088,33 @@ bid12:
 	VUCOMISD      X17, X0
 	JLS           bad1
 	VBROADCASTSD  X17, Z20
-	VCMPPD        $0x00, Z20, Z1, K2
+	VCMPPD        $0x00, Z1, Z20, K2
 	KMOVB         K2, R8
-	VCMPPD        $0x00, Z20, Z3, K2
+	VCMPPD        $0x00, Z3, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x08, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z5, K2
+	VCMPPD        $0x00, Z5, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x10, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z7, K2
+	VCMPPD        $0x00, Z7, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x18, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z9, K2
+	VCMPPD        $0x00, Z9, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x20, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z11, K2
+	VCMPPD        $0x00, Z11, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x28, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z13, K2
+	VCMPPD        $0x00, Z13, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x30, R9
 	ORQ           R9, R8
-	VCMPPD        $0x00, Z20, Z15, K2
+	VCMPPD        $0x00, Z15, Z20, K2
 	KMOVB         K2, R9
 	SHLQ          $0x38, R9
 	ORQ           R9, R8
@@ -29409,33 +29240,33 @@ search19:
 	VUCOMISD      X18, X0
 	JLS           bad1
 	VBROADCASTSD  X18, Z17
-	VCMPPD        $0x00, Z17, Z1, K2
+	VCMPPD        $0x00, Z1, Z17, K2
 	KMOVB         K2, DI
-	VCMPPD        $0x00, Z17, Z3, K2
+	VCMPPD        $0x00, Z3, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x08, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z5, K2
+	VCMPPD        $0x00, Z5, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x10, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z7, K2
+	VCMPPD        $0x00, Z7, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x18, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z9, K2
+	VCMPPD        $0x00, Z9, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x20, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z11, K2
+	VCMPPD        $0x00, Z11, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x28, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z13, K2
+	VCMPPD        $0x00, Z13, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x30, R8
 	ORQ           R8, DI
-	VCMPPD        $0x00, Z17, Z15, K2
+	VCMPPD        $0x00, Z15, Z17, K2
 	KMOVB         K2, R8
 	SHLQ          $0x38, R8
 	ORQ           R8, DI
@@ -29617,42 +29448,42 @@ done18:
 	VMAXPD       Z3, Z2, Z2
 	VMINPD       Z1, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
-	VMOVDQU64    Z2, 1152(AX)
+	VMOVUPD      Z2, 1152(AX)
 	VMULPD       Z0, Z4, Z4
 	VMAXPD       Z3, Z4, Z4
 	VMINPD       Z1, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
-	VMOVDQU64    Z4, 1216(AX)
+	VMOVUPD      Z4, 1216(AX)
 	VMULPD       Z0, Z6, Z6
 	VMAXPD       Z3, Z6, Z6
 	VMINPD       Z1, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
-	VMOVDQU64    Z6, 1280(AX)
+	VMOVUPD      Z6, 1280(AX)
 	VMULPD       Z0, Z8, Z8
 	VMAXPD       Z3, Z8, Z8
 	VMINPD       Z1, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
-	VMOVDQU64    Z8, 1344(AX)
+	VMOVUPD      Z8, 1344(AX)
 	VMULPD       Z0, Z10, Z10
 	VMAXPD       Z3, Z10, Z10
 	VMINPD       Z1, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
-	VMOVDQU64    Z10, 1408(AX)
+	VMOVUPD      Z10, 1408(AX)
 	VMULPD       Z0, Z12, Z12
 	VMAXPD       Z3, Z12, Z12
 	VMINPD       Z1, Z12, Z12
 	VCVTPD2QQ    Z12, Z12
-	VMOVDQU64    Z12, 1472(AX)
+	VMOVUPD      Z12, 1472(AX)
 	VMULPD       Z0, Z14, Z14
 	VMAXPD       Z3, Z14, Z14
 	VMINPD       Z1, Z14, Z14
 	VCVTPD2QQ    Z14, Z14
-	VMOVDQU64    Z14, 1536(AX)
+	VMOVUPD      Z14, 1536(AX)
 	VMULPD       Z0, Z16, Z16
 	VMAXPD       Z3, Z16, Z16
 	VMINPD       Z1, Z16, Z16
 	VCVTPD2QQ    Z16, Z16
-	VMOVDQU64    Z16, 1600(AX)
+	VMOVUPD      Z16, 1600(AX)
 	MOVQ         cols+32(FP), SI
 	VXORPD       Y18, Y18, Y18
 	XORL         DI, DI
@@ -29690,33 +29521,33 @@ done18:
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPQ       $0x04, Z18, Z2, K2
+	VPCMPQ       $0x06, Z2, Z18, K2
 	KMOVB        K2, SI
-	VPCMPQ       $0x04, Z18, Z4, K2
+	VPCMPQ       $0x06, Z4, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z6, K2
+	VPCMPQ       $0x06, Z6, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z8, K2
+	VPCMPQ       $0x06, Z8, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z10, K2
+	VPCMPQ       $0x06, Z10, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z12, K2
+	VPCMPQ       $0x06, Z12, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z14, K2
+	VPCMPQ       $0x06, Z14, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
-	VPCMPQ       $0x04, Z18, Z16, K2
+	VPCMPQ       $0x06, Z16, Z18, K2
 	KMOVB        K2, DI
 	SHLQ         $0x38, DI
 	ORQ          DI, SI
@@ -29724,36 +29555,37 @@ done18:
 	JNE          bad1
 	MOVQ         $-1048576, DX
 	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x05, Z0, Z2, K2
+	VPCMPQ       $0x06, Z2, Z0, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x05, Z0, Z4, K2
+	VPCMPQ       $0x06, Z4, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z6, K2
+	VPCMPQ       $0x06, Z6, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z8, K2
+	VPCMPQ       $0x06, Z8, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z10, K2
+	VPCMPQ       $0x06, Z10, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x20, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z12, K2
+	VPCMPQ       $0x06, Z12, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x28, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z14, K2
+	VPCMPQ       $0x06, Z14, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x30, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x05, Z0, Z16, K2
+	VPCMPQ       $0x06, Z16, Z0, K2
 	KMOVB        K2, SI
 	SHLQ         $0x38, SI
 	ORQ          SI, DX
+	NOTQ         DX
 	MOVQ         DX, DI
 	ANDQ         (AX), DI
 
@@ -29933,10 +29765,6 @@ done5:
 	JNE       bad1
 	CMPQ      DX, 8(AX)
 	JNE       bad1
-	KMOVB     8(AX), K1
-	VMOVAPD.Z Z9, K1, Z9
-	KMOVB     9(AX), K1
-	VMOVAPD.Z Z10, K1, Z10
 	VMOVUPD   Z1, 128(AX)
 	VMOVUPD   Z2, 192(AX)
 	VMOVUPD   Z3, 256(AX)
@@ -29945,7 +29773,11 @@ done5:
 	VMOVUPD   Z6, 448(AX)
 	VMOVUPD   Z7, 512(AX)
 	VMOVUPD   Z8, 576(AX)
+	KMOVB     8(AX), K1
+	VMOVAPD.Z Z9, K1, Z9
 	VMOVUPD   Z9, 640(AX)
+	KMOVB     9(AX), K1
+	VMOVAPD.Z Z10, K1, Z10
 	VMOVUPD   Z10, 704(AX)
 	XORL      DX, DX
 	XORL      CX, CX
@@ -30215,24 +30047,24 @@ bid12:
 	VUCOMISD      X11, X0
 	JLS           bad1
 	VBROADCASTSD  X11, Z14
-	VCMPPD        $0x00, Z14, Z1, K1
-	VCMPPD        $0x00, Z14, Z2, K2
+	VCMPPD        $0x00, Z1, Z14, K1
+	VCMPPD        $0x00, Z2, Z14, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z14, Z3, K2
-	VCMPPD        $0x00, Z14, Z4, K3
+	VCMPPD        $0x00, Z3, Z14, K2
+	VCMPPD        $0x00, Z4, Z14, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z14, Z5, K2
-	VCMPPD        $0x00, Z14, Z6, K3
+	VCMPPD        $0x00, Z5, Z14, K2
+	VCMPPD        $0x00, Z6, Z14, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z14, Z7, K3
-	VCMPPD        $0x00, Z14, Z8, K4
+	VCMPPD        $0x00, Z7, Z14, K3
+	VCMPPD        $0x00, Z8, Z14, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z14, Z9, K1
-	VCMPPD        $0x00, Z14, Z10, K2
+	VCMPPD        $0x00, Z9, Z14, K1
+	VCMPPD        $0x00, Z10, Z14, K2
 	KUNPCKBW      K1, K2, K1
 	KMOVQ         K1, R8
 	MOVQ          DI, R9
@@ -30374,24 +30206,24 @@ search19:
 	VUCOMISD      X12, X0
 	JLS           bad1
 	VBROADCASTSD  X12, Z11
-	VCMPPD        $0x00, Z11, Z1, K1
-	VCMPPD        $0x00, Z11, Z2, K2
+	VCMPPD        $0x00, Z1, Z11, K1
+	VCMPPD        $0x00, Z2, Z11, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z11, Z3, K2
-	VCMPPD        $0x00, Z11, Z4, K3
+	VCMPPD        $0x00, Z3, Z11, K2
+	VCMPPD        $0x00, Z4, Z11, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z11, Z5, K2
-	VCMPPD        $0x00, Z11, Z6, K3
+	VCMPPD        $0x00, Z5, Z11, K2
+	VCMPPD        $0x00, Z6, Z11, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z11, Z7, K3
-	VCMPPD        $0x00, Z11, Z8, K4
+	VCMPPD        $0x00, Z7, Z11, K3
+	VCMPPD        $0x00, Z8, Z11, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z11, Z9, K1
-	VCMPPD        $0x00, Z11, Z10, K2
+	VCMPPD        $0x00, Z9, Z11, K1
+	VCMPPD        $0x00, Z10, Z11, K2
 	KUNPCKBW      K1, K2, K1
 	KMOVQ         K1, R8
 	ANDQ          BX, DI
@@ -30627,61 +30459,61 @@ done18:
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1152(AX)
+	VMOVUPD      Z3, 1152(AX)
 	VMOVUPD      192(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1216(AX)
+	VMOVUPD      Z3, 1216(AX)
 	VMOVUPD      256(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1280(AX)
+	VMOVUPD      Z3, 1280(AX)
 	VMOVUPD      320(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1344(AX)
+	VMOVUPD      Z3, 1344(AX)
 	VMOVUPD      384(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1408(AX)
+	VMOVUPD      Z3, 1408(AX)
 	VMOVUPD      448(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1472(AX)
+	VMOVUPD      Z3, 1472(AX)
 	VMOVUPD      512(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1536(AX)
+	VMOVUPD      Z3, 1536(AX)
 	VMOVUPD      576(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1600(AX)
+	VMOVUPD      Z3, 1600(AX)
 	VMOVUPD      640(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1664(AX)
+	VMOVUPD      Z3, 1664(AX)
 	VMOVUPD      704(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1728(AX)
+	VMOVUPD      Z3, 1728(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y12, Y12, Y12
 	XORL         SI, SI
@@ -30723,34 +30555,24 @@ done18:
 	JNE          bad1
 	TESTQ        SI, SI
 	JNE          bad1
-	VMOVUPD      1152(AX), Z0
-	VPCMPQ       $0x04, Z12, Z0, K1
-	VMOVUPD      1216(AX), Z0
-	VPCMPQ       $0x04, Z12, Z0, K2
+	VPCMPQ       $0x06, 1152(AX), Z12, K1
+	VPCMPQ       $0x06, 1216(AX), Z12, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z0
-	VPCMPQ       $0x04, Z12, Z0, K2
-	VMOVUPD      1344(AX), Z0
-	VPCMPQ       $0x04, Z12, Z0, K3
+	VPCMPQ       $0x06, 1280(AX), Z12, K2
+	VPCMPQ       $0x06, 1344(AX), Z12, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z0
-	VPCMPQ       $0x04, Z12, Z0, K2
-	VMOVUPD      1472(AX), Z0
-	VPCMPQ       $0x04, Z12, Z0, K3
+	VPCMPQ       $0x06, 1408(AX), Z12, K2
+	VPCMPQ       $0x06, 1472(AX), Z12, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z0
-	VPCMPQ       $0x04, Z12, Z0, K3
-	VMOVUPD      1600(AX), Z0
-	VPCMPQ       $0x04, Z12, Z0, K4
+	VPCMPQ       $0x06, 1536(AX), Z12, K3
+	VPCMPQ       $0x06, 1600(AX), Z12, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z0
-	VPCMPQ       $0x04, Z12, Z0, K1
-	VMOVUPD      1728(AX), Z0
-	VPCMPQ       $0x04, Z12, Z0, K2
+	VPCMPQ       $0x06, 1664(AX), Z12, K1
+	VPCMPQ       $0x06, 1728(AX), Z12, K2
 	KUNPCKBW     K1, K2, K1
 	KMOVQ        K1, SI
 	TESTQ        BX, 16(AX)
@@ -30759,36 +30581,28 @@ done18:
 	JNE          bad1
 	MOVQ         $-1048576, BX
 	VPBROADCASTQ BX, Z0
-	VMOVUPD      1152(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K1
-	VMOVUPD      1216(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
+	VPCMPQ       $0x06, 1152(AX), Z0, K1
+	VPCMPQ       $0x06, 1216(AX), Z0, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
-	VMOVUPD      1344(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
+	VPCMPQ       $0x06, 1280(AX), Z0, K2
+	VPCMPQ       $0x06, 1344(AX), Z0, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
-	VMOVUPD      1472(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
+	VPCMPQ       $0x06, 1408(AX), Z0, K2
+	VPCMPQ       $0x06, 1472(AX), Z0, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
-	VMOVUPD      1600(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K4
+	VPCMPQ       $0x06, 1536(AX), Z0, K3
+	VPCMPQ       $0x06, 1600(AX), Z0, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K1
-	VMOVUPD      1728(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
+	VPCMPQ       $0x06, 1664(AX), Z0, K1
+	VPCMPQ       $0x06, 1728(AX), Z0, K2
 	KUNPCKBW     K1, K2, K1
 	KMOVQ        K1, SI
+	NOTQ         BX
+	NOTQ         SI
 	ANDQ         (AX), BX
 	ANDQ         8(AX), SI
 	MOVQ         BX, DI
@@ -30993,10 +30807,6 @@ done5:
 	JNE       bad1
 	CMPQ      DX, 8(AX)
 	JNE       bad1
-	KMOVB     10(AX), K1
-	VMOVAPD.Z Z11, K1, Z11
-	KMOVB     11(AX), K1
-	VMOVAPD.Z Z12, K1, Z12
 	VMOVUPD   Z1, 128(AX)
 	VMOVUPD   Z2, 192(AX)
 	VMOVUPD   Z3, 256(AX)
@@ -31007,7 +30817,11 @@ done5:
 	VMOVUPD   Z8, 576(AX)
 	VMOVUPD   Z9, 640(AX)
 	VMOVUPD   Z10, 704(AX)
+	KMOVB     10(AX), K1
+	VMOVAPD.Z Z11, K1, Z11
 	VMOVUPD   Z11, 768(AX)
+	KMOVB     11(AX), K1
+	VMOVAPD.Z Z12, K1, Z12
 	VMOVUPD   Z12, 832(AX)
 	XORL      DX, DX
 	XORL      CX, CX
@@ -31303,27 +31117,27 @@ bid12:
 	VUCOMISD      X13, X0
 	JLS           bad1
 	VBROADCASTSD  X13, Z16
-	VCMPPD        $0x00, Z16, Z1, K1
-	VCMPPD        $0x00, Z16, Z2, K2
+	VCMPPD        $0x00, Z1, Z16, K1
+	VCMPPD        $0x00, Z2, Z16, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z16, Z3, K2
-	VCMPPD        $0x00, Z16, Z4, K3
+	VCMPPD        $0x00, Z3, Z16, K2
+	VCMPPD        $0x00, Z4, Z16, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z16, Z5, K2
-	VCMPPD        $0x00, Z16, Z6, K3
+	VCMPPD        $0x00, Z5, Z16, K2
+	VCMPPD        $0x00, Z6, Z16, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z16, Z7, K3
-	VCMPPD        $0x00, Z16, Z8, K4
+	VCMPPD        $0x00, Z7, Z16, K3
+	VCMPPD        $0x00, Z8, Z16, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z16, Z9, K1
-	VCMPPD        $0x00, Z16, Z10, K2
+	VCMPPD        $0x00, Z9, Z16, K1
+	VCMPPD        $0x00, Z10, Z16, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z16, Z11, K2
-	VCMPPD        $0x00, Z16, Z12, K3
+	VCMPPD        $0x00, Z11, Z16, K2
+	VCMPPD        $0x00, Z12, Z16, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
 	KMOVQ         K1, R8
@@ -31472,27 +31286,27 @@ search19:
 	VUCOMISD      X14, X0
 	JLS           bad1
 	VBROADCASTSD  X14, Z13
-	VCMPPD        $0x00, Z13, Z1, K1
-	VCMPPD        $0x00, Z13, Z2, K2
+	VCMPPD        $0x00, Z1, Z13, K1
+	VCMPPD        $0x00, Z2, Z13, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z13, Z3, K2
-	VCMPPD        $0x00, Z13, Z4, K3
+	VCMPPD        $0x00, Z3, Z13, K2
+	VCMPPD        $0x00, Z4, Z13, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z13, Z5, K2
-	VCMPPD        $0x00, Z13, Z6, K3
+	VCMPPD        $0x00, Z5, Z13, K2
+	VCMPPD        $0x00, Z6, Z13, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z13, Z7, K3
-	VCMPPD        $0x00, Z13, Z8, K4
+	VCMPPD        $0x00, Z7, Z13, K3
+	VCMPPD        $0x00, Z8, Z13, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z13, Z9, K1
-	VCMPPD        $0x00, Z13, Z10, K2
+	VCMPPD        $0x00, Z9, Z13, K1
+	VCMPPD        $0x00, Z10, Z13, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z13, Z11, K2
-	VCMPPD        $0x00, Z13, Z12, K3
+	VCMPPD        $0x00, Z11, Z13, K2
+	VCMPPD        $0x00, Z12, Z13, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
 	KMOVQ         K1, R8
@@ -31755,73 +31569,73 @@ done18:
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1152(AX)
+	VMOVUPD      Z3, 1152(AX)
 	VMOVUPD      192(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1216(AX)
+	VMOVUPD      Z3, 1216(AX)
 	VMOVUPD      256(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1280(AX)
+	VMOVUPD      Z3, 1280(AX)
 	VMOVUPD      320(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1344(AX)
+	VMOVUPD      Z3, 1344(AX)
 	VMOVUPD      384(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1408(AX)
+	VMOVUPD      Z3, 1408(AX)
 	VMOVUPD      448(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1472(AX)
+	VMOVUPD      Z3, 1472(AX)
 	VMOVUPD      512(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1536(AX)
+	VMOVUPD      Z3, 1536(AX)
 	VMOVUPD      576(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1600(AX)
+	VMOVUPD      Z3, 1600(AX)
 	VMOVUPD      640(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1664(AX)
+	VMOVUPD      Z3, 1664(AX)
 	VMOVUPD      704(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1728(AX)
+	VMOVUPD      Z3, 1728(AX)
 	VMOVUPD      768(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1792(AX)
+	VMOVUPD      Z3, 1792(AX)
 	VMOVUPD      832(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1856(AX)
+	VMOVUPD      Z3, 1856(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y14, Y14, Y14
 	XORL         SI, SI
@@ -31869,39 +31683,27 @@ done18:
 	JNE          bad1
 	TESTQ        SI, SI
 	JNE          bad1
-	VMOVUPD      1152(AX), Z0
-	VPCMPQ       $0x04, Z14, Z0, K1
-	VMOVUPD      1216(AX), Z0
-	VPCMPQ       $0x04, Z14, Z0, K2
+	VPCMPQ       $0x06, 1152(AX), Z14, K1
+	VPCMPQ       $0x06, 1216(AX), Z14, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z0
-	VPCMPQ       $0x04, Z14, Z0, K2
-	VMOVUPD      1344(AX), Z0
-	VPCMPQ       $0x04, Z14, Z0, K3
+	VPCMPQ       $0x06, 1280(AX), Z14, K2
+	VPCMPQ       $0x06, 1344(AX), Z14, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z0
-	VPCMPQ       $0x04, Z14, Z0, K2
-	VMOVUPD      1472(AX), Z0
-	VPCMPQ       $0x04, Z14, Z0, K3
+	VPCMPQ       $0x06, 1408(AX), Z14, K2
+	VPCMPQ       $0x06, 1472(AX), Z14, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z0
-	VPCMPQ       $0x04, Z14, Z0, K3
-	VMOVUPD      1600(AX), Z0
-	VPCMPQ       $0x04, Z14, Z0, K4
+	VPCMPQ       $0x06, 1536(AX), Z14, K3
+	VPCMPQ       $0x06, 1600(AX), Z14, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z0
-	VPCMPQ       $0x04, Z14, Z0, K1
-	VMOVUPD      1728(AX), Z0
-	VPCMPQ       $0x04, Z14, Z0, K2
+	VPCMPQ       $0x06, 1664(AX), Z14, K1
+	VPCMPQ       $0x06, 1728(AX), Z14, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z0
-	VPCMPQ       $0x04, Z14, Z0, K2
-	VMOVUPD      1856(AX), Z0
-	VPCMPQ       $0x04, Z14, Z0, K3
+	VPCMPQ       $0x06, 1792(AX), Z14, K2
+	VPCMPQ       $0x06, 1856(AX), Z14, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
 	KMOVQ        K1, SI
@@ -31911,42 +31713,32 @@ done18:
 	JNE          bad1
 	MOVQ         $-1048576, BX
 	VPBROADCASTQ BX, Z0
-	VMOVUPD      1152(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K1
-	VMOVUPD      1216(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
+	VPCMPQ       $0x06, 1152(AX), Z0, K1
+	VPCMPQ       $0x06, 1216(AX), Z0, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
-	VMOVUPD      1344(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
+	VPCMPQ       $0x06, 1280(AX), Z0, K2
+	VPCMPQ       $0x06, 1344(AX), Z0, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
-	VMOVUPD      1472(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
+	VPCMPQ       $0x06, 1408(AX), Z0, K2
+	VPCMPQ       $0x06, 1472(AX), Z0, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
-	VMOVUPD      1600(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K4
+	VPCMPQ       $0x06, 1536(AX), Z0, K3
+	VPCMPQ       $0x06, 1600(AX), Z0, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K1
-	VMOVUPD      1728(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
+	VPCMPQ       $0x06, 1664(AX), Z0, K1
+	VPCMPQ       $0x06, 1728(AX), Z0, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
-	VMOVUPD      1856(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
+	VPCMPQ       $0x06, 1792(AX), Z0, K2
+	VPCMPQ       $0x06, 1856(AX), Z0, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
 	KMOVQ        K1, SI
+	NOTQ         BX
+	NOTQ         SI
 	ANDQ         (AX), BX
 	ANDQ         8(AX), SI
 	MOVQ         BX, DI
@@ -32169,10 +31961,6 @@ done5:
 	JNE       bad1
 	CMPQ      DX, 8(AX)
 	JNE       bad1
-	KMOVB     12(AX), K1
-	VMOVAPD.Z Z13, K1, Z13
-	KMOVB     13(AX), K1
-	VMOVAPD.Z Z14, K1, Z14
 	VMOVUPD   Z1, 128(AX)
 	VMOVUPD   Z2, 192(AX)
 	VMOVUPD   Z3, 256(AX)
@@ -32185,7 +31973,11 @@ done5:
 	VMOVUPD   Z10, 704(AX)
 	VMOVUPD   Z11, 768(AX)
 	VMOVUPD   Z12, 832(AX)
+	KMOVB     12(AX), K1
+	VMOVAPD.Z Z13, K1, Z13
 	VMOVUPD   Z13, 896(AX)
+	KMOVB     13(AX), K1
+	VMOVAPD.Z Z14, K1, Z14
 	VMOVUPD   Z14, 960(AX)
 	XORL      DX, DX
 	XORL      CX, CX
@@ -32507,31 +32299,31 @@ bid12:
 	VUCOMISD      X15, X0
 	JLS           bad1
 	VBROADCASTSD  X15, Z18
-	VCMPPD        $0x00, Z18, Z1, K1
-	VCMPPD        $0x00, Z18, Z2, K2
+	VCMPPD        $0x00, Z1, Z18, K1
+	VCMPPD        $0x00, Z2, Z18, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z18, Z3, K2
-	VCMPPD        $0x00, Z18, Z4, K3
+	VCMPPD        $0x00, Z3, Z18, K2
+	VCMPPD        $0x00, Z4, Z18, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z18, Z5, K2
-	VCMPPD        $0x00, Z18, Z6, K3
+	VCMPPD        $0x00, Z5, Z18, K2
+	VCMPPD        $0x00, Z6, Z18, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z18, Z7, K3
-	VCMPPD        $0x00, Z18, Z8, K4
+	VCMPPD        $0x00, Z7, Z18, K3
+	VCMPPD        $0x00, Z8, Z18, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z18, Z9, K1
-	VCMPPD        $0x00, Z18, Z10, K2
+	VCMPPD        $0x00, Z9, Z18, K1
+	VCMPPD        $0x00, Z10, Z18, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z18, Z11, K2
-	VCMPPD        $0x00, Z18, Z12, K3
+	VCMPPD        $0x00, Z11, Z18, K2
+	VCMPPD        $0x00, Z12, Z18, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z18, Z13, K2
-	VCMPPD        $0x00, Z18, Z14, K3
+	VCMPPD        $0x00, Z13, Z18, K2
+	VCMPPD        $0x00, Z14, Z18, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, R8
@@ -32686,31 +32478,31 @@ search19:
 	VUCOMISD      X16, X0
 	JLS           bad1
 	VBROADCASTSD  X16, Z15
-	VCMPPD        $0x00, Z15, Z1, K1
-	VCMPPD        $0x00, Z15, Z2, K2
+	VCMPPD        $0x00, Z1, Z15, K1
+	VCMPPD        $0x00, Z2, Z15, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z15, Z3, K2
-	VCMPPD        $0x00, Z15, Z4, K3
+	VCMPPD        $0x00, Z3, Z15, K2
+	VCMPPD        $0x00, Z4, Z15, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z15, Z5, K2
-	VCMPPD        $0x00, Z15, Z6, K3
+	VCMPPD        $0x00, Z5, Z15, K2
+	VCMPPD        $0x00, Z6, Z15, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z15, Z7, K3
-	VCMPPD        $0x00, Z15, Z8, K4
+	VCMPPD        $0x00, Z7, Z15, K3
+	VCMPPD        $0x00, Z8, Z15, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z15, Z9, K1
-	VCMPPD        $0x00, Z15, Z10, K2
+	VCMPPD        $0x00, Z9, Z15, K1
+	VCMPPD        $0x00, Z10, Z15, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z15, Z11, K2
-	VCMPPD        $0x00, Z15, Z12, K3
+	VCMPPD        $0x00, Z11, Z15, K2
+	VCMPPD        $0x00, Z12, Z15, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z15, Z13, K2
-	VCMPPD        $0x00, Z15, Z14, K3
+	VCMPPD        $0x00, Z13, Z15, K2
+	VCMPPD        $0x00, Z14, Z15, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, R8
@@ -32999,85 +32791,85 @@ done18:
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1152(AX)
+	VMOVUPD      Z3, 1152(AX)
 	VMOVUPD      192(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1216(AX)
+	VMOVUPD      Z3, 1216(AX)
 	VMOVUPD      256(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1280(AX)
+	VMOVUPD      Z3, 1280(AX)
 	VMOVUPD      320(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1344(AX)
+	VMOVUPD      Z3, 1344(AX)
 	VMOVUPD      384(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1408(AX)
+	VMOVUPD      Z3, 1408(AX)
 	VMOVUPD      448(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1472(AX)
+	VMOVUPD      Z3, 1472(AX)
 	VMOVUPD      512(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1536(AX)
+	VMOVUPD      Z3, 1536(AX)
 	VMOVUPD      576(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1600(AX)
+	VMOVUPD      Z3, 1600(AX)
 	VMOVUPD      640(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1664(AX)
+	VMOVUPD      Z3, 1664(AX)
 	VMOVUPD      704(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1728(AX)
+	VMOVUPD      Z3, 1728(AX)
 	VMOVUPD      768(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1792(AX)
+	VMOVUPD      Z3, 1792(AX)
 	VMOVUPD      832(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1856(AX)
+	VMOVUPD      Z3, 1856(AX)
 	VMOVUPD      896(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1920(AX)
+	VMOVUPD      Z3, 1920(AX)
 	VMOVUPD      960(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1984(AX)
+	VMOVUPD      Z3, 1984(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y16, Y16, Y16
 	XORL         SI, SI
@@ -33131,45 +32923,31 @@ done18:
 	JNE          bad1
 	TESTQ        SI, SI
 	JNE          bad1
-	VMOVUPD      1152(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K1
-	VMOVUPD      1216(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K2
+	VPCMPQ       $0x06, 1152(AX), Z16, K1
+	VPCMPQ       $0x06, 1216(AX), Z16, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K2
-	VMOVUPD      1344(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K3
+	VPCMPQ       $0x06, 1280(AX), Z16, K2
+	VPCMPQ       $0x06, 1344(AX), Z16, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K2
-	VMOVUPD      1472(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K3
+	VPCMPQ       $0x06, 1408(AX), Z16, K2
+	VPCMPQ       $0x06, 1472(AX), Z16, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K3
-	VMOVUPD      1600(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K4
+	VPCMPQ       $0x06, 1536(AX), Z16, K3
+	VPCMPQ       $0x06, 1600(AX), Z16, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K1
-	VMOVUPD      1728(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K2
+	VPCMPQ       $0x06, 1664(AX), Z16, K1
+	VPCMPQ       $0x06, 1728(AX), Z16, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K2
-	VMOVUPD      1856(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K3
+	VPCMPQ       $0x06, 1792(AX), Z16, K2
+	VPCMPQ       $0x06, 1856(AX), Z16, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K2
-	VMOVUPD      1984(AX), Z0
-	VPCMPQ       $0x04, Z16, Z0, K3
+	VPCMPQ       $0x06, 1920(AX), Z16, K2
+	VPCMPQ       $0x06, 1984(AX), Z16, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, SI
@@ -33179,48 +32957,36 @@ done18:
 	JNE          bad1
 	MOVQ         $-1048576, BX
 	VPBROADCASTQ BX, Z0
-	VMOVUPD      1152(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K1
-	VMOVUPD      1216(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
+	VPCMPQ       $0x06, 1152(AX), Z0, K1
+	VPCMPQ       $0x06, 1216(AX), Z0, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
-	VMOVUPD      1344(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
+	VPCMPQ       $0x06, 1280(AX), Z0, K2
+	VPCMPQ       $0x06, 1344(AX), Z0, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
-	VMOVUPD      1472(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
+	VPCMPQ       $0x06, 1408(AX), Z0, K2
+	VPCMPQ       $0x06, 1472(AX), Z0, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
-	VMOVUPD      1600(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K4
+	VPCMPQ       $0x06, 1536(AX), Z0, K3
+	VPCMPQ       $0x06, 1600(AX), Z0, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K1
-	VMOVUPD      1728(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
+	VPCMPQ       $0x06, 1664(AX), Z0, K1
+	VPCMPQ       $0x06, 1728(AX), Z0, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
-	VMOVUPD      1856(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
+	VPCMPQ       $0x06, 1792(AX), Z0, K2
+	VPCMPQ       $0x06, 1856(AX), Z0, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
-	VMOVUPD      1984(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
+	VPCMPQ       $0x06, 1920(AX), Z0, K2
+	VPCMPQ       $0x06, 1984(AX), Z0, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, SI
+	NOTQ         BX
+	NOTQ         SI
 	ANDQ         (AX), BX
 	ANDQ         8(AX), SI
 	MOVQ         BX, DI
@@ -33461,10 +33227,6 @@ done5:
 	JNE       bad1
 	CMPQ      DX, 8(AX)
 	JNE       bad1
-	KMOVB     14(AX), K1
-	VMOVAPD.Z Z15, K1, Z15
-	KMOVB     15(AX), K1
-	VMOVAPD.Z Z16, K1, Z16
 	VMOVUPD   Z1, 128(AX)
 	VMOVUPD   Z2, 192(AX)
 	VMOVUPD   Z3, 256(AX)
@@ -33479,7 +33241,11 @@ done5:
 	VMOVUPD   Z12, 832(AX)
 	VMOVUPD   Z13, 896(AX)
 	VMOVUPD   Z14, 960(AX)
+	KMOVB     14(AX), K1
+	VMOVAPD.Z Z15, K1, Z15
 	VMOVUPD   Z15, 1024(AX)
+	KMOVB     15(AX), K1
+	VMOVAPD.Z Z16, K1, Z16
 	VMOVUPD   Z16, 1088(AX)
 	XORL      DX, DX
 	XORL      CX, CX
@@ -33827,34 +33593,34 @@ bid12:
 	VUCOMISD      X17, X0
 	JLS           bad1
 	VBROADCASTSD  X17, Z20
-	VCMPPD        $0x00, Z20, Z1, K1
-	VCMPPD        $0x00, Z20, Z2, K2
+	VCMPPD        $0x00, Z1, Z20, K1
+	VCMPPD        $0x00, Z2, Z20, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z20, Z3, K2
-	VCMPPD        $0x00, Z20, Z4, K3
+	VCMPPD        $0x00, Z3, Z20, K2
+	VCMPPD        $0x00, Z4, Z20, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z20, Z5, K2
-	VCMPPD        $0x00, Z20, Z6, K3
+	VCMPPD        $0x00, Z5, Z20, K2
+	VCMPPD        $0x00, Z6, Z20, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z20, Z7, K3
-	VCMPPD        $0x00, Z20, Z8, K4
+	VCMPPD        $0x00, Z7, Z20, K3
+	VCMPPD        $0x00, Z8, Z20, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z20, Z9, K1
-	VCMPPD        $0x00, Z20, Z10, K2
+	VCMPPD        $0x00, Z9, Z20, K1
+	VCMPPD        $0x00, Z10, Z20, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z20, Z11, K2
-	VCMPPD        $0x00, Z20, Z12, K3
+	VCMPPD        $0x00, Z11, Z20, K2
+	VCMPPD        $0x00, Z12, Z20, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z20, Z13, K2
-	VCMPPD        $0x00, Z20, Z14, K3
+	VCMPPD        $0x00, Z13, Z20, K2
+	VCMPPD        $0x00, Z14, Z20, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z20, Z15, K3
-	VCMPPD        $0x00, Z20, Z16, K4
+	VCMPPD        $0x00, Z15, Z20, K3
+	VCMPPD        $0x00, Z16, Z20, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
@@ -34016,34 +33782,34 @@ search19:
 	VUCOMISD      X18, X0
 	JLS           bad1
 	VBROADCASTSD  X18, Z17
-	VCMPPD        $0x00, Z17, Z1, K1
-	VCMPPD        $0x00, Z17, Z2, K2
+	VCMPPD        $0x00, Z1, Z17, K1
+	VCMPPD        $0x00, Z2, Z17, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z17, Z3, K2
-	VCMPPD        $0x00, Z17, Z4, K3
+	VCMPPD        $0x00, Z3, Z17, K2
+	VCMPPD        $0x00, Z4, Z17, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z17, Z5, K2
-	VCMPPD        $0x00, Z17, Z6, K3
+	VCMPPD        $0x00, Z5, Z17, K2
+	VCMPPD        $0x00, Z6, Z17, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z17, Z7, K3
-	VCMPPD        $0x00, Z17, Z8, K4
+	VCMPPD        $0x00, Z7, Z17, K3
+	VCMPPD        $0x00, Z8, Z17, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
 	KMOVQ         K1, DI
-	VCMPPD        $0x00, Z17, Z9, K1
-	VCMPPD        $0x00, Z17, Z10, K2
+	VCMPPD        $0x00, Z9, Z17, K1
+	VCMPPD        $0x00, Z10, Z17, K2
 	KUNPCKBW      K1, K2, K1
-	VCMPPD        $0x00, Z17, Z11, K2
-	VCMPPD        $0x00, Z17, Z12, K3
+	VCMPPD        $0x00, Z11, Z17, K2
+	VCMPPD        $0x00, Z12, Z17, K3
 	KUNPCKBW      K2, K3, K2
 	KUNPCKWD      K1, K2, K1
-	VCMPPD        $0x00, Z17, Z13, K2
-	VCMPPD        $0x00, Z17, Z14, K3
+	VCMPPD        $0x00, Z13, Z17, K2
+	VCMPPD        $0x00, Z14, Z17, K3
 	KUNPCKBW      K2, K3, K2
-	VCMPPD        $0x00, Z17, Z15, K3
-	VCMPPD        $0x00, Z17, Z16, K4
+	VCMPPD        $0x00, Z15, Z17, K3
+	VCMPPD        $0x00, Z16, Z17, K4
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
@@ -34359,97 +34125,97 @@ done18:
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1152(AX)
+	VMOVUPD      Z3, 1152(AX)
 	VMOVUPD      192(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1216(AX)
+	VMOVUPD      Z3, 1216(AX)
 	VMOVUPD      256(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1280(AX)
+	VMOVUPD      Z3, 1280(AX)
 	VMOVUPD      320(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1344(AX)
+	VMOVUPD      Z3, 1344(AX)
 	VMOVUPD      384(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1408(AX)
+	VMOVUPD      Z3, 1408(AX)
 	VMOVUPD      448(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1472(AX)
+	VMOVUPD      Z3, 1472(AX)
 	VMOVUPD      512(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1536(AX)
+	VMOVUPD      Z3, 1536(AX)
 	VMOVUPD      576(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1600(AX)
+	VMOVUPD      Z3, 1600(AX)
 	VMOVUPD      640(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1664(AX)
+	VMOVUPD      Z3, 1664(AX)
 	VMOVUPD      704(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1728(AX)
+	VMOVUPD      Z3, 1728(AX)
 	VMOVUPD      768(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1792(AX)
+	VMOVUPD      Z3, 1792(AX)
 	VMOVUPD      832(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1856(AX)
+	VMOVUPD      Z3, 1856(AX)
 	VMOVUPD      896(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1920(AX)
+	VMOVUPD      Z3, 1920(AX)
 	VMOVUPD      960(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 1984(AX)
+	VMOVUPD      Z3, 1984(AX)
 	VMOVUPD      1024(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 2048(AX)
+	VMOVUPD      Z3, 2048(AX)
 	VMOVUPD      1088(AX), Z3
 	VMULPD       Z0, Z3, Z3
 	VMAXPD       Z2, Z3, Z3
 	VMINPD       Z1, Z3, Z3
 	VCVTPD2QQ    Z3, Z3
-	VMOVDQU64    Z3, 2112(AX)
+	VMOVUPD      Z3, 2112(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y18, Y18, Y18
 	XORL         SI, SI
@@ -34509,50 +34275,34 @@ done18:
 	JNE          bad1
 	TESTQ        SI, SI
 	JNE          bad1
-	VMOVUPD      1152(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K1
-	VMOVUPD      1216(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K2
+	VPCMPQ       $0x06, 1152(AX), Z18, K1
+	VPCMPQ       $0x06, 1216(AX), Z18, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K2
-	VMOVUPD      1344(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K3
+	VPCMPQ       $0x06, 1280(AX), Z18, K2
+	VPCMPQ       $0x06, 1344(AX), Z18, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K2
-	VMOVUPD      1472(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K3
+	VPCMPQ       $0x06, 1408(AX), Z18, K2
+	VPCMPQ       $0x06, 1472(AX), Z18, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K3
-	VMOVUPD      1600(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K4
+	VPCMPQ       $0x06, 1536(AX), Z18, K3
+	VPCMPQ       $0x06, 1600(AX), Z18, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K1
-	VMOVUPD      1728(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K2
+	VPCMPQ       $0x06, 1664(AX), Z18, K1
+	VPCMPQ       $0x06, 1728(AX), Z18, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K2
-	VMOVUPD      1856(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K3
+	VPCMPQ       $0x06, 1792(AX), Z18, K2
+	VPCMPQ       $0x06, 1856(AX), Z18, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K2
-	VMOVUPD      1984(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K3
+	VPCMPQ       $0x06, 1920(AX), Z18, K2
+	VPCMPQ       $0x06, 1984(AX), Z18, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      2048(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K3
-	VMOVUPD      2112(AX), Z0
-	VPCMPQ       $0x04, Z18, Z0, K4
+	VPCMPQ       $0x06, 2048(AX), Z18, K3
+	VPCMPQ       $0x06, 2112(AX), Z18, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
@@ -34563,54 +34313,40 @@ done18:
 	JNE          bad1
 	MOVQ         $-1048576, BX
 	VPBROADCASTQ BX, Z0
-	VMOVUPD      1152(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K1
-	VMOVUPD      1216(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
+	VPCMPQ       $0x06, 1152(AX), Z0, K1
+	VPCMPQ       $0x06, 1216(AX), Z0, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
-	VMOVUPD      1344(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
+	VPCMPQ       $0x06, 1280(AX), Z0, K2
+	VPCMPQ       $0x06, 1344(AX), Z0, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
-	VMOVUPD      1472(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
+	VPCMPQ       $0x06, 1408(AX), Z0, K2
+	VPCMPQ       $0x06, 1472(AX), Z0, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
-	VMOVUPD      1600(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K4
+	VPCMPQ       $0x06, 1536(AX), Z0, K3
+	VPCMPQ       $0x06, 1600(AX), Z0, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K1
-	VMOVUPD      1728(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
+	VPCMPQ       $0x06, 1664(AX), Z0, K1
+	VPCMPQ       $0x06, 1728(AX), Z0, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
-	VMOVUPD      1856(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
+	VPCMPQ       $0x06, 1792(AX), Z0, K2
+	VPCMPQ       $0x06, 1856(AX), Z0, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K2
-	VMOVUPD      1984(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
+	VPCMPQ       $0x06, 1920(AX), Z0, K2
+	VPCMPQ       $0x06, 1984(AX), Z0, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      2048(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K3
-	VMOVUPD      2112(AX), Z1
-	VPCMPQ       $0x05, Z0, Z1, K4
+	VPCMPQ       $0x06, 2048(AX), Z0, K3
+	VPCMPQ       $0x06, 2112(AX), Z0, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, SI
+	NOTQ         BX
+	NOTQ         SI
 	ANDQ         (AX), BX
 	ANDQ         8(AX), SI
 	MOVQ         BX, DI
@@ -34717,62 +34453,62 @@ bad1:
 // func smallInt32AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
 TEXT ·smallInt32AVX512(SB), NOSPLIT, $0-56
 	MOVQ cols+32(FP), AX
-	CMPQ AX, $0x08
+	CMPQ AX, $+8
 	JGT  more1
 	JMP  ·smallInt32Of8AVX512+0(SB)
 
 more1:
-	CMPQ AX, $0x10
+	CMPQ AX, $+16
 	JGT  more2
 	JMP  ·smallInt32Of16AVX512+0(SB)
 
 more2:
-	CMPQ AX, $0x18
+	CMPQ AX, $+24
 	JGT  more3
 	JMP  ·smallInt32Of24AVX512+0(SB)
 
 more3:
-	CMPQ AX, $0x20
+	CMPQ AX, $+32
 	JGT  more4
 	JMP  ·smallInt32Of32AVX512+0(SB)
 
 more4:
-	CMPQ AX, $0x28
+	CMPQ AX, $+40
 	JGT  more5
 	JMP  ·smallInt32Of40AVX512+0(SB)
 
 more5:
-	CMPQ AX, $0x30
+	CMPQ AX, $+48
 	JGT  more6
 	JMP  ·smallInt32Of48AVX512+0(SB)
 
 more6:
-	CMPQ AX, $0x38
+	CMPQ AX, $+56
 	JGT  more7
 	JMP  ·smallInt32Of56AVX512+0(SB)
 
 more7:
-	CMPQ AX, $0x40
+	CMPQ AX, $+64
 	JGT  more8
 	JMP  ·smallInt32Of64AVX512+0(SB)
 
 more8:
-	CMPQ AX, $0x50
+	CMPQ AX, $+80
 	JGT  more10
 	JMP  ·smallInt32Of80AVX512+0(SB)
 
 more10:
-	CMPQ AX, $0x60
+	CMPQ AX, $+96
 	JGT  more12
 	JMP  ·smallInt32Of96AVX512+0(SB)
 
 more12:
-	CMPQ AX, $0x70
+	CMPQ AX, $+112
 	JGT  more14
 	JMP  ·smallInt32Of112AVX512+0(SB)
 
 more14:
-	CMPQ AX, $0x80
+	CMPQ AX, $+128
 	JGT  more16
 	JMP  ·smallInt32Of128AVX512+0(SB)
 

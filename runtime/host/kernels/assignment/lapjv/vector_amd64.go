@@ -15,7 +15,7 @@ func vectors[T Cost]() (sets []Kernels) {
 	if hasAVX512() {
 		sets = append(sets, avx512[T]())
 	}
-	if x := &cpu.X86; x.HasAVX2 && x.HasBMI1 && x.HasPOPCNT {
+	if hasAVX2() {
 		sets = append(sets, avx2[T]())
 	}
 	return sets
@@ -23,31 +23,59 @@ func vectors[T Cost]() (sets []Kernels) {
 
 func hasAVX512() bool {
 	x := &cpu.X86
-	return x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL
+	return x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && hasAVX2()
 }
 
-// HasSmall reports whether FindSmall has kernels on this processor.
-var HasSmall = hasAVX512()
+func hasAVX2() bool {
+	x := &cpu.X86
+	return x.HasAVX2 && x.HasBMI1 && x.HasPOPCNT
+}
 
-// SmallEntries returns the addresses of FindSmall's kernels for float64, float32 and int32, zeros on a processor without AVX-512. Code of other languages can call them. They take the
+// SmallColumns is the most columns that FindSmall takes on this processor.
+var SmallColumns = smallColumns()
+
+func smallColumns() int {
+	switch {
+	case hasAVX512():
+		return smallOfAVX512
+	case hasAVX2():
+		return smallOfAVX2
+	}
+	return 0
+}
+
+// SmallEntries returns the addresses of FindSmall's kernels for float64, float32 and int32, zeros on a processor without AVX2. Code of other languages can call them. They take the
 // arguments (memory of a Small, costs, bytes from row to row, rows, columns, int32s of the rows' columns) on the stack, one a word, from 8(SP) on, and
 // write the result after these: 0 or 1, as FindSmall reports. They change all registers but SP and BP, and take 256 bytes of the stack at most.
 func SmallEntries() (entries [3]uintptr) {
-	if HasSmall {
+	switch SmallColumns {
+	case smallOfAVX512:
 		smallEntriesAVX512(&entries[0])
+	case smallOfAVX2:
+		smallEntriesAVX2(&entries[0])
 	}
 	return entries
 }
 
-func findSmall[T Cost](s unsafe.Pointer, costs []T, rows, cols int, column []int32) int {
-	at, stride := unsafe.Pointer(unsafe.SliceData(costs)), cols*int(unsafe.Sizeof(*new(T)))
+// findSmall calls the kernel of AVX-512, or of AVX2.
+func findSmall[T Cost](s unsafe.Pointer, costs []T, rows, cols int, column []int32, wide bool) int {
+	at, stride, to := unsafe.Pointer(unsafe.SliceData(costs)), cols*int(unsafe.Sizeof(*new(T))), unsafe.SliceData(column)
 	switch any(*new(T)).(type) {
 	case int32:
-		return smallInt32AVX512((*byte)(s), (*int32)(at), stride, rows, cols, unsafe.SliceData(column))
+		if !wide {
+			return smallInt32AVX2((*byte)(s), (*int32)(at), stride, rows, cols, to)
+		}
+		return smallInt32AVX512((*byte)(s), (*int32)(at), stride, rows, cols, to)
 	case float32:
-		return smallFloat32AVX512((*byte)(s), (*float32)(at), stride, rows, cols, unsafe.SliceData(column))
+		if !wide {
+			return smallFloat32AVX2((*byte)(s), (*float32)(at), stride, rows, cols, to)
+		}
+		return smallFloat32AVX512((*byte)(s), (*float32)(at), stride, rows, cols, to)
 	}
-	return smallFloat64AVX512((*byte)(s), (*float64)(at), stride, rows, cols, unsafe.SliceData(column))
+	if !wide {
+		return smallFloat64AVX2((*byte)(s), (*float64)(at), stride, rows, cols, to)
+	}
+	return smallFloat64AVX512((*byte)(s), (*float64)(at), stride, rows, cols, to)
 }
 
 func avx512[T Cost]() Kernels {

@@ -6,10 +6,10 @@ import "unsafe"
 
 func vectors[T Cost]() []Kernels { return nil }
 
-// HasSmall reports whether FindSmall has kernels on this processor.
-const HasSmall = false
+// SmallColumns is 0: FindSmall has no kernels on this processor.
+const SmallColumns = 0
 
-// SmallEntries returns zeros: FindSmall has no kernels on this processor.
+// SmallEntries returns zeros, likewise.
 func SmallEntries() (entries [3]uintptr) { return entries }
 
-func findSmall[T Cost](unsafe.Pointer, []T, int, int, []int32) int { return 1 }
+func findSmall[T Cost](unsafe.Pointer, []T, int, int, []int32, bool) int { return 1 }

@@ -1,6 +1,10 @@
 package packing
 
-import "slices"
+import (
+	"cmp"
+	"context"
+	"slices"
+)
 
 // Set partitioning: of some cliques one bid has to win. Each such clique adds the same amount to the prices of its bids, so much that packings
 // with a bid of each are worth more than all others. Linear programs leave the amount out, and have a row for each clique whose columns
@@ -110,4 +114,30 @@ func (t *tree) propagate(n *node) bool {
 // isCovered reports whether a packing is worth so much that it has a bid of each clique of which one has to win, or none has to.
 func (t *tree) isCovered(value int64) bool {
 	return t.cover.cliques == nil || t.log != nil || value > t.cover.floor
+}
+
+// cheapest is how many bids searchCheapest looks at, for each row.
+const cheapest = 3
+
+// searchCheapest searches, for a while, among the bids that the prices of the root's relaxation exceed the least: a first partition that is near
+// the best lets many bids be left out.
+func (t *tree) searchCheapest(ctx context.Context, n *node, r *relaxation) {
+	bids := n.live.members()
+	if t.set.bare || len(bids) <= cheapest*len(r.rows) || ctx.Err() != nil {
+		return
+	}
+	slices.SortFunc(bids, func(a, b int32) int { return cmp.Compare(r.reduced[b], r.reduced[a]) })
+	some := &node{live: t.g.empty(), taken: slices.Clone(n.taken), fixed: n.fixed, bound: n.bound}
+	for _, j := range bids[:cheapest*len(r.rows)] {
+		some.live.add(int(j))
+	}
+	before := t.incumbent()
+	t.gains, t.work = make([]gain, t.g.n), []int64{n.bound}
+	w := newWorker(t, 0)
+	w.aside = true
+	w.explore(ctx, some)
+	t.pseudoCostSums = pseudoCostSums{} // they are of other relaxations
+	if best := t.incumbent(); best > before && r.fixByReducedPrices(n.live, r.bound(n.live, n.fixed), best) {
+		n.step.recordStage(r)
+	}
 }

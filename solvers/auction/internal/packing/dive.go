@@ -82,6 +82,9 @@ func (t *tree) dive(ctx context.Context, n *node, r *relaxation, h *improver) {
 
 // ruledOutBelow solves a relaxation for a node below its own, and reports whether the node holds no packing better than the best.
 func (t *tree) ruledOutBelow(ctx context.Context, d *node, r *relaxation) bool {
+	if !t.propagate(d) {
+		return true
+	}
 	r.boundColumns(d)
 	cutoff := r.cutoff(t.incumbent())
 	r.solver.Solve(ctx, cutoff, 0)

@@ -101,9 +101,9 @@ func (r *relaxation) lengthOf(ray []float64) float64 {
 	for i, v := range ray {
 		base := float64(r.base*int64(r.rows[i].Cover)) / r.unit
 		switch y := base + r.solver.Price(i); {
-		case v < 0:
+		case v < -1e-9 && r.rows[i].Cover > 0: // of other rows it is rounding
 			length = min(length, max(0, y)/-v)
-		case v > 0:
+		case v > 1e-9:
 			length = min(length, max(0, float64(r.most)/r.unit-y)/v)
 		}
 	}

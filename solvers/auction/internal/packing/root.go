@@ -128,7 +128,7 @@ func indices(chosen []int32) []int {
 func (t *tree) root(ctx context.Context, p *Problem, n *node, res *Result) error {
 	res.Bound, res.Nodes = n.bound, 1
 	round, plain := 0, n.bound // plain: the bound without odd rows
-	_, err := t.solveWithCuts(ctx, n, p.rows(), nil, maxRounds, newImprover(t.g, t.prices, 2), func(r *relaxation, bound int64) {
+	report := func(r *relaxation, bound int64) {
 		if round == 0 {
 			res.LPBound = min(bound, res.Bound)
 		}
@@ -150,7 +150,12 @@ func (t *tree) root(ctx context.Context, p *Problem, n *node, res *Result) error
 			plain = bound
 		}
 		round++
-	})
+	}
+	better := newImprover(t.g, t.prices, 2)
+	last, err := t.solveWithCuts(ctx, n, p.rows(), nil, maxRounds, better, report)
+	if last != nil && t.cover.cliques != nil {
+		t.searchCheapest(ctx, n, last)
+	}
 	if 100*(plain-res.Bound) < plain-t.incumbent() { // odd rows that gain little stay out of the tree
 		t.rows = slices.DeleteFunc(t.rows, func(r row) bool { return r.Odd != nil })
 	}

@@ -133,7 +133,9 @@ func (t *tree) reportDue() bool {
 func (t *tree) search(ctx context.Context, top *node, res *Result) error {
 	workers := max(1, min(t.set.Workers, maxMemory/(64*len(t.rows)*len(t.rows)+1)))
 	t.wake = sync.NewCond(&t.mu)
-	t.gains = make([]gain, t.g.n)
+	if t.gains == nil {
+		t.gains = make([]gain, t.g.n)
+	}
 	t.work = make([]int64, workers)
 	for k := range t.work {
 		t.work[k] = -1

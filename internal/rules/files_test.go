@@ -31,7 +31,7 @@ func (x text) generated() bool {
 // strangers finds what the modules of examples generate.
 var strangers = regexp.MustCompile(`^examples/\w+/(generated/|templates/embed\.go$)`)
 
-var assembly = regexp.MustCompile(`^((avx2|avx512|avx512_small|sse42)_amd64|neon_arm64)\.(s|go)$`)
+var assembly = regexp.MustCompile(`^((avx2|avx2_small|avx512|avx512_small|sse42)_amd64|neon_arm64)\.(s|go)$`)
 
 // texts reads every file with one of the extensions. Folders that git or the
 // go command ignore, and test data, are left out.

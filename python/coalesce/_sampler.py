@@ -6,12 +6,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _library as lib
 from ._arguments import real, whole
 from ._model import solve_model
 from ._options import QUBO
-from ._qubo import solve_entries
+from ._qubo import QUBOResult, solve_entries
 
 if TYPE_CHECKING:
     _Base: Any = object
@@ -23,6 +24,39 @@ else:
             pass
     except ImportError:
         _Base = object
+
+
+# A program of at most so many variables is proven first, where that takes less than _PROOF seconds: the search for several solutions goes on to
+# its limit. Then the others are looked for _REST seconds.
+_FEW, _PROOF, _REST = 40, 4.0, 0.2
+
+
+def _search(program: tuple[Any, ...], reads: int, given: dict[str, Any]) -> tuple[QUBOResult, NDArray[Any]]:
+    """The result of a program of solve_entries with some options, and the samples that were found."""
+    if reads == 1:
+        result = solve_entries(*program, **given)
+        return result, np.array([result.x])
+    first, ended = None, False
+    ask = given["ask"]
+
+    def asked() -> bool:
+        nonlocal ended
+        ended = ended or bool(ask())
+        return ended
+
+    given = {**given, "ask": None if ask is None else asked}
+    limit = given.get("time_limit")
+    if program[0] <= _FEW and "work" not in given and "distance" not in given:
+        first = solve_entries(*program, **{**given, "time_limit": _PROOF if limit is None else min(_PROOF, limit / 2)})
+        if ended or given.get("target") is not None and first.value is not None and first.value <= given["target"]:
+            return first, np.array([first.x])
+        if first.proven:
+            given = {**given, "time_limit": _REST if limit is None else min(_REST, limit / 2)}
+    result = solve_entries(*program, solutions=reads, **given)
+    samples = np.array([s.x for s in result.solutions] or [result.x])
+    if first is None or not first.proven:
+        return result, samples
+    return first, np.concatenate([[first.x], samples[(samples != first.x).any(1)]])
 
 
 class Sampler(_Base):  # type: ignore[misc]
@@ -76,10 +110,9 @@ class Sampler(_Base):  # type: ignore[misc]
         states = self._states(bqm, labels, given.pop("initial_states", None))
         linear, (i, j, quadratic), _ = bqm.to_numpy_vectors(variable_order=labels)
         diagonal = np.arange(len(labels), dtype=np.int32)
-        result = solve_entries(
-            len(labels), np.concatenate([diagonal, i]), np.concatenate([diagonal, j]), np.concatenate([linear, quadratic]), labels,
-            ising=bqm.vartype is dimod.SPIN, seed=seed, solutions=reads if reads > 1 else None, ask=ask, **given)
-        samples = np.array([s.x for s in result.solutions] or [result.x])
+        program = len(labels), np.concatenate([diagonal, i]), np.concatenate([diagonal, j]), np.concatenate([linear, quadratic]), labels
+        given.update(ising=bqm.vartype is dimod.SPIN, seed=seed, ask=ask)
+        result, samples = _search(program, reads, given)
         value = math.inf if result.value is None else result.value + offset
         samples = np.concatenate([states[bqm.energies((states, labels)) < value], samples]) if len(states) else samples
         samples = samples[np.argsort(bqm.energies((samples, labels)), kind="stable")][:reads] if labels else samples[:reads]

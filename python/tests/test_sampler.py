@@ -63,6 +63,22 @@ def test_reads():
     assert len({tuple(x) for x in found.record.sample}) == 4
 
 
+def test_small_models_end_when_they_are_proven():
+    """With many reads too, and with a time limit that they do not need."""
+    rng = np.random.default_rng(6)
+    q = np.triu(rng.normal(size=(30, 30)))
+    dense = dimod.BinaryQuadraticModel({i: float(q[i, i]) for i in range(30)}, {(i, j): float(q[i, j]) for i in range(30) for j in range(i + 1, 30)}, 0.5, "BINARY")
+    for bqm in (dense, dimod.generators.gnm_random_bqm(30, 120, "SPIN", random_state=1)):
+        best = coalesce.Sampler().sample(bqm, seed=1)
+        for options in (dict(num_reads=20), dict(num_reads=20, timeout=60_000)):
+            began = time.process_time()
+            found = coalesce.Sampler().sample(bqm, seed=1, **options)
+            assert time.process_time() - began < 2
+            assert best.info["proven"] and found.info["proven"] and len(found) == 20 and found.first.energy == best.first.energy
+            assert len({tuple(x) for x in found.record.sample}) > 1 and (np.diff(found.record.energy) >= 0).all()
+            dimod.testing.assert_response_energies(found, bqm)
+
+
 def test_initial_states():
     rng = np.random.default_rng(3)
     q = np.triu(rng.integers(-50, 51, (200, 200)))

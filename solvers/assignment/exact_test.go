@@ -467,6 +467,11 @@ func TestPivotsDecide(t *testing.T) {
 			t.Fatal(err)
 		}
 		pivoted += cert.Rounds
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		if kept, err := settle(ended, p, sol, &cert, near); !slices.Equal(kept, sol.Column) || len(near) > 0 && err == nil {
+			t.Errorf("trial %d: found %v, %v after the end, expected the matching before and an error", trial, kept, err)
+		}
 		value := func(column []int32) *big.Float {
 			f := problem.Flow{Row: make([]int32, rows), Col: column, Amount: slices.Repeat([]int64{1}, rows)}
 			for i := range f.Row {

@@ -31,6 +31,9 @@ func settle(ctx context.Context, p *problem.Normal, f *problem.Flow, d problem.P
 	if p.Exact || len(near) == 0 && balanced { // the pairs of a basis alone have no cycle
 		return 0, nil
 	}
+	if err := ctx.Err(); err != nil { // millions of near pairs take a tenth of a second before the first pivot
+		return 0, err
+	}
 	amounts := map[problem.Pair]int64{}
 	pairs := slices.Clone(near)
 	for k, i := range f.Row {
@@ -40,6 +43,9 @@ func settle(ctx context.Context, p *problem.Normal, f *problem.Flow, d problem.P
 	}
 	pairs = append(pairs, slackPairs(p, d, amounts)...)
 	parts := partsOf(p, d, pairs)
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	if short := parts.short(room); short != nil {
 		t := settled(ctx, p, pairs, short, amounts)
 		store(p, f, amounts)

@@ -18,7 +18,7 @@ import (
 // kept in memory.
 const maxArchive = 1 << 30
 
-// openArchive opens the one file of a zip archive, such as the array of a .npz file. in is the archive from its beginning; at reads
+// openArchive opens the one file of a zip archive, such as the array of a .npz file, or the matrix of scipy.sparse.save_npz. in is the archive from its beginning; at reads
 // it at any place, of so many bytes, nil where only in can be read. It returns the name of that file too.
 func openArchive(in io.Reader, at io.ReaderAt, size int64) (io.ReadCloser, string, error) {
 	if at == nil {
@@ -42,6 +42,9 @@ func openArchive(in io.Reader, at io.ReaderAt, size int64) (io.ReadCloser, strin
 			continue
 		}
 		files, names = append(files, f), append(names, f.Name)
+	}
+	if matrix, err := openSparse(files); matrix != nil || err != nil {
+		return matrix, "matrix.mtx", err
 	}
 	if len(files) != 1 {
 		return nil, "", fmt.Errorf("found %s, expected one file", foreign.KindOfArchive(names))

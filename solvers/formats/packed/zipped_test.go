@@ -3,11 +3,14 @@ package packed
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"coalesce/solvers/formats/npy"
 )
 
 // archive is a zip archive of files, each of whose texts is its name in capitals.
@@ -82,5 +85,60 @@ func TestZipped(t *testing.T) {
 		t.Error(err)
 	} else if _, err := io.ReadAll(s); err == nil || !strings.Contains(err.Error(), "more than") {
 		t.Errorf("a limit of 3 bytes: %v", err)
+	}
+}
+
+// A sparse matrix of SciPy is its Matrix Market file; damaged ones are named.
+func TestSparse(t *testing.T) {
+	i4 := func(list ...int32) []byte {
+		b, _ := binary.Append(nil, binary.LittleEndian, list)
+		return b
+	}
+	type array struct {
+		name, descr string
+		shape       []int
+		values      []byte
+	}
+	one := func(name, descr string, count int, values []byte) array {
+		return array{name, descr, []int{count}, values}
+	}
+	format := func(text string) array { return array{"format", "|S3", []int{}, []byte(text)} }
+	shape := one("shape", "<i4", 2, i4(2, 3))
+	data := one("data", "<i4", 3, i4(7, -5, 9))
+	starts, indices := one("indptr", "<i4", 3, i4(0, 1, 3)), one("indices", "<i4", 3, i4(2, 0, 1))
+	want := "%%MatrixMarket matrix coordinate integer general\n2 3 3\n1 3 7\n2 1 -5\n2 2 9\n"
+	for _, c := range []struct {
+		arrays []array
+		want   string
+	}{
+		{[]array{format("csr"), shape, data, starts, indices}, want},
+		{[]array{format("csr"), shape, data, starts, indices, {"_is_array", "|b1", []int{}, []byte{1}}}, want},
+		{[]array{format("csc"), one("shape", "<i4", 2, i4(3, 2)), data, starts, indices}, "%%MatrixMarket matrix coordinate integer general\n3 2 3\n3 1 7\n1 2 -5\n2 2 9\n"},
+		{[]array{format("coo"), shape, data, one("row", "<i4", 3, i4(0, 1, 1)), one("col", "<i4", 3, i4(2, 0, 1))}, want},
+		{[]array{format("bsr"), shape, data, starts, indices}, "another format"},
+		{[]array{format("csr"), shape, data, one("indptr", "<i4", 3, i4(0, 4, 3)), indices}, "falls"},
+		{[]array{format("csr"), one("shape", "<i4", 2, i4(3, 3)), data, starts, indices}, "indptr"},
+		{[]array{format("csr"), shape, one("data", "<i4", 2, i4(1, 2)), starts, indices}, "2 values"},
+	} {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for _, a := range c.arrays {
+			w, _ := z.Create(a.name + ".npy") // a buffer takes all
+			if err := npy.Write(w, a.descr, a.shape, a.values); err != nil {
+				t.Fatal(err)
+			}
+		}
+		z.Close()
+		s, err := OpenLimited(bytes.NewReader(b.Bytes()), -1, "a.npz", 0)
+		if err != nil {
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("found %v, expected %q", err, c.want)
+			}
+			continue
+		}
+		if text, err := io.ReadAll(s); err != nil || string(text) != c.want || s.Name != "matrix.mtx" {
+			t.Errorf("found %q of %s, %v, expected %q", text, s.Name, err, c.want)
+		}
+		s.Close()
 	}
 }

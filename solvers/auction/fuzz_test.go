@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -55,7 +56,7 @@ func checkNamed(t *testing.T, text, format string) {
 		return
 	}
 	back, err := ReadFrom(strings.NewReader(out.String()), "b."+format)
-	if err != nil || len(back.Bids) != len(a.Bids) || len(back.Reserves) != len(a.Reserves) || back.SellAll != a.SellAll || back.Goods != a.Goods {
+	if err != nil || len(back.Bids) != len(a.Bids) || len(back.Reserves) != len(a.Reserves) || back.SellAll != a.SellAll || back.Goods != a.Goods || back.Minimize != a.Minimize || !slices.Equal(back.Units, a.Units) {
 		t.Fatalf("%q, written as %q: %v", text, out.String(), err)
 	}
 	prices := map[int64]string{}
@@ -81,6 +82,8 @@ func FuzzCSV(f *testing.F) {
 	f.Add("goods\tprice\tbidder\txor\n a b\t7\t\"An\"\"na\"\tx y\nc\t1\tBob\t\n")
 	f.Add("sep=;\r\nbid;bidder;price;goods;xor\r\n#1;Ida;14;mill;\"['x', 'y z']\"\r\n#N/A;;9;barn/mill;x\r\n")
 	f.Add("#a sale\nprice,goods\n5,\"frozenset({'a', 'b'})\"\n6,\"[\"\"a\"\"]\"\n")
+	f.Add("units:,3 2\nminimize:,yes\nprice,goods,quantities,bidder,xor\n6,a b,2 1,x,z\n5,a,,y,\n")
+	f.Add("units:,3 2\nprice,a,b\n6,2,1\n5,true,0.0\n")
 	f.Fuzz(func(t *testing.T, text string) { checkNamed(t, text, CSV) })
 }
 
@@ -89,6 +92,9 @@ func FuzzJSON(f *testing.F) {
 	f.Add(villageJSON)
 	f.Add(`{"goods":2,"free_disposal":false,"bids":[{"price":-1e0,"goods":[1,0]}],"bidders":[{"name":"\u00e4","bids":[]}]}`)
 	f.Add(`{"bids":[{"price":3,"goods":["a "],"bidder":"Ann"},{"price":-Infinity,"goods":["a",1.0]}]}`)
+	f.Add(`{"units":{"a":3},"minimize":true,"bids":[{"price":6,"goods":{"a":2,"b":1}},{"price":5,"goods":["a"],"quantities":[3]}]}`)
+	f.Add(`[{"bidder":1,"bids":[{"quantities":[{"generic definition":{"band":"A","y":[1]},"quantity":2}],"value":"3.0000"}]}]`)
+	f.Add("{\"price\": 6, \"goods\": [\"a\"]}\n{\"price\": 5, \"goods\": [\"b\"]}\n")
 	f.Fuzz(func(t *testing.T, text string) { checkNamed(t, text, JSON) })
 }
 

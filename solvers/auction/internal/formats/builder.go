@@ -376,6 +376,9 @@ func (n *builder) auction() (*problem.Auction, error) {
 			a.Names = nil
 		}
 	}
+	if a.Minimize && len(a.Reserves) > 0 {
+		return nil, n.errorf(a.Reserves[0].Line, "found a reserve price where the auctioneer buys, expected none")
+	}
 	if err := n.setUnits(); err != nil {
 		return nil, err
 	}

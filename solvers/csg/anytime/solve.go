@@ -316,7 +316,7 @@ func (r *graphRun) leveler(s *cliques.Search, x *cliques.Leveler) func() bool {
 		if exact || r.over.Load() {
 			return false
 		}
-		best, label, _ := s.Best()
+		_, label, _ := s.Best()
 		if x.Add(label); !x.Pass(r.over.Load) {
 			return false
 		}
@@ -326,7 +326,7 @@ func (r *graphRun) leveler(s *cliques.Search, x *cliques.Leveler) func() bool {
 		if exact = x.Exact(); !exact {
 			return !r.over.Load()
 		}
-		best, _, _ = s.Best()
+		best, _, _ := s.Best()
 		better, closed := x.Close(best, r.over.Load)
 		if better != nil {
 			s.Offer(better)

@@ -152,8 +152,8 @@ func (s *coalitions) explorer(run *exploration, levels [][]int64) *explorer {
 
 // visit looks at all coalitions that have the nodes in, which exceed their prices by excess, and some of the free ones, which are among the first k; gain is what each of these adds to excess.
 func (e *explorer) visit(k int, free, in set, depth int, excess int64, gain []int64) {
-	if e.looked++; e.looked&1023 == 0 {
-		if e.exploration.looked.Add(1024) > e.limit || e.stop() {
+	if e.looked++; e.looked == 64 {
+		if e.exploration.looked.Add(64) > e.limit || e.stop() {
 			e.over.Store(true)
 		}
 		e.looked = 0

@@ -69,7 +69,7 @@ func TestPasses(t *testing.T) {
 		w.Run(never)
 	}
 	value, label, _ := s.Best()
-	x := NewLeveler(g, 2, 1)
+	x := NewLeveler(g, 1, 1)
 	x.limit = 64
 	x.Add(label)
 	before, raised := g.PositiveSum(), 0

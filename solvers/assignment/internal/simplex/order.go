@@ -17,7 +17,8 @@ const (
 	window      = 16  // rows or columns that are sorted by others nearby, at least
 	looked      = 16  // rows whose pairs are held against prices
 	nearest     = 16  // pairs of a row
-	nearly      = 1   // violation of an order up to which pivots begin with its flow
+	promising   = 0.5 // violation of the first ones' order, up to which all are ordered
+	nearly      = 2   // violation of an order up to which pivots begin with its flow
 	orderPivots = 32  // of a row, in the mean, at most
 	mostPrice   = problem.Infinity / 16
 )
@@ -231,7 +232,7 @@ func (s *solve) inOrder(ctx context.Context, supply, demand []int64) (*Solution,
 	step := min(p.Rows, p.Cols) / sampleRows
 	rows, cols := everyOther(p.Rows, step), everyOther(p.Cols, step)
 	equal := func(n int, x []int32) []int64 { return slices.Repeat([]int64{int64(len(x))}, n) }
-	if _, _, worst := newOrder(p, rows, cols).refined(equal(p.Rows, cols), equal(p.Cols, rows)); worst > nearly {
+	if _, _, worst := newOrder(p, rows, cols).refined(equal(p.Rows, cols), equal(p.Cols, rows)); worst > promising {
 		return nil, nil
 	}
 	_, list, worst := newOrder(p, everyOther(p.Rows, 1), everyOther(p.Cols, 1)).refined(supply, demand)

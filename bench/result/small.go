@@ -11,7 +11,7 @@ type Small struct {
 	Peer     string  `json:"peer"` // the fastest
 	PeerTook float64 `json:"peer_took"`
 
-	// Share of the time that the check takes; up to 64 columns, where the kernel checks as it goes, the time of the other kernels' check in its.
+	// Share of the time that the check takes; for few columns, where the kernel checks as it goes, the time of the other kernels' check in its.
 	Certificate *float64 `json:"certificate,omitempty"`
 }
 

@@ -10,13 +10,13 @@ import (
 // slack, or more of them than few a column would have to be looked at.
 func MatchAlone[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, column []int32) (value float64, alone, ok bool) {
 	defer s.search.Close()
-	if !solve(s, rows, cols, costs, maximize, 0, column) {
+	if rows == 0 || cols == 0 || !byKernels(s, rows, cols, costs, maximize, 0, column) {
 		return 0, false, false
 	}
 	if value, ok = sum(s.own); maximize && value != 0 {
 		value = -value
 	}
-	if _, whole := any(costs).([]int64); whole || rows > cols || maximize { // solve has turned them
+	if _, whole := any(costs).([]int64); whole || rows > cols || maximize { // they were turned
 		return value, isAlone[float64](s), ok
 	}
 	switch any(costs).(type) {

@@ -98,11 +98,11 @@ func shareOfCheck[T lapjv.Cost](b *testing.B, shape [2]int, costs []T) {
 			began := time.Now()
 			for range times {
 				ok := false
-				if k == others {
-					ok = solve(s, shape[0], shape[1], costs, false, 0, column)
-					s.search.Close()
-				} else {
+				if k == whole {
 					_, ok = Match(s, shape[0], shape[1], costs, false, column)
+				} else {
+					ok = byKernels(s, shape[0], shape[1], costs, false, 0, column)
+					s.search.Close()
 				}
 				if !ok {
 					b.Skip("these costs need another solver")

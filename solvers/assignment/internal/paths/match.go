@@ -31,7 +31,7 @@ type Matcher struct {
 	graph  graph
 	own    []float64 // costs of matched pairs
 
-	unchecked bool // for the benchmark of the certificate: Match ends before its check
+	unchecked bool // for the benchmark of the certificate: the kernels end before their check
 }
 
 // A Reading says which pairs of a row searches read.
@@ -63,7 +63,7 @@ const untied = 12
 // free. The matching is the best for the costs as they are, without any rounding: value is its sum, rounded once. It is false where it
 // cannot say so, and for costs that are no numbers: other solvers decide these.
 func Match[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, column []int32) (value float64, ok bool) {
-	if s.unchecked || !findSmall(s, rows, cols, costs, maximize, column) {
+	if !findSmall(s, rows, cols, costs, maximize, column) {
 		defer s.search.Close()
 		if !solve(s, rows, cols, costs, maximize, 0, column) {
 			return 0, false

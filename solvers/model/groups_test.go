@@ -90,6 +90,9 @@ func overlapping(r *rand.Rand) *problem.Model {
 // Overlapping groups: the search alone, and with the tree, finds what exhaustion finds.
 func TestOverlappingGroups(t *testing.T) {
 	infeasible, count := 0, 80
+	if testing.Short() {
+		count = 30
+	}
 	for seed := range count {
 		m := overlapping(rand.New(rand.NewPCG(uint64(seed), 3)))
 		want, err := Reference(m)

@@ -12,19 +12,25 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Dense programs of a few variables more than those that are always exact end when branch and bound has proven them, long before
-// their time limit, with the value that a search finds.
+// Dense programs of a few variables more than those that are always exact end when branch and bound or a visit of all solutions has
+// proven them, long before their time limit, with the value that a search finds.
 func TestBranchedPartsAreProven(t *testing.T) {
 	d := host.Open(2)
 	defer d.Close()
-	for seed := range uint64(8) { // the last four with real coefficients, which int64 rounds
+	for seed := range uint64(10) { // from 4 on with real coefficients, which int64 rounds; the last two are Ising models without fields
 		r := rand.New(rand.NewPCG(seed, 30))
 		n := problem.FewVariables + 1 + int(seed%4)
 		b := problem.NewBuilder(n)
 		b.Maximize()
+		if seed >= 8 {
+			b.Form(problem.Ising)
+		}
 		for i := range n {
 			for j := range i + 1 {
 				switch {
+				case seed >= 8 && i == j:
+				case seed == 8:
+					b.PairInt(i, j, r.Int64N(2)*2-1)
 				case seed < 4 && i == j:
 					b.LinearInt(i, r.Int64N(201)-100)
 				case seed < 4:

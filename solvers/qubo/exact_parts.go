@@ -23,12 +23,12 @@ func (r *run) isBranched(k int) bool {
 	return c.Problem.N > problem.FewVariables && c.Problem.N <= problem.BranchedVariables && (c.True || r.p.Over == 0) && r.o.Solutions <= 1
 }
 
-// nodesFirst is how many nodes of branch and bound are tried before a visit of all solutions,
-// which takes about as long for the most variables.
+// nodesFirst is how many nodes of branch and bound are tried before a visit of all solutions.
 const nodesFirst = 1 << 19
 
 // Parts of up to problem.BranchedVariables are tried with nodesBranched nodes of branch and bound, or in shareBranched of the time
-// that is left. Dense ones of 30 random coefficients took 70,000 and 93,000 nodes.
+// that is left, and then by a visit of all solutions if that is likely to end in time. Dense QUBOs of 30 random coefficients took 70,000 and
+// 93,000 nodes; Ising models without fields need the visit.
 const (
 	nodesBranched = 1 << 18
 	shareBranched = 0.1
@@ -48,14 +48,17 @@ func (r *run) solveExactly(k int) bool {
 	default:
 		f = c.Problem.SmallProblem()
 	}
-	stop := func() bool { return false }
-	if r.o.RankCount() == 1 { // all ranks decide alike
-		share := 0.5
-		if r.isBranched(k) {
-			share = shareBranched
+	within := func(share float64) (stop func() bool) {
+		if r.o.RankCount() > 1 { // all ranks decide alike
+			return func() bool { return false }
 		}
 		end := r.deadlineFor(share)
-		stop = func() bool { return r.ctx.Err() != nil || !end.IsZero() && time.Now().After(end) }
+		return func() bool { return r.ctx.Err() != nil || !end.IsZero() && time.Now().After(end) }
+	}
+	const share = 0.5
+	stop := within(share)
+	if r.isBranched(k) {
+		stop = within(shareBranched)
 	}
 	if c.Exact != nil {
 		x, complete := c.Exact.Solve(stop)
@@ -79,8 +82,8 @@ func (r *run) solveExactly(k int) bool {
 		return checks > nodes/reference.NodesPerCheck || stop()
 	})
 	if !proven && r.canExhaust(c.Problem) {
-		var near []uint64
-		if near, proven = reference.SolutionsWithin(c.Problem, r.p.RoundingWindow(), mostNear, stop); proven {
+		near, all := reference.SolutionsWithin(c.Problem, r.p.RoundingWindow(), mostNear, within(share))
+		if proven = all || len(near) > 0 && r.p.RoundingWindow() == 0; proven { // of equal ones any
 			list = []uint64{bestOf(f, near)}
 		}
 	}

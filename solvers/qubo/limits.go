@@ -57,18 +57,17 @@ func (l *limits) deadlineFor(share float64) time.Time {
 	return time.Now().Add(time.Duration(share * float64(time.Until(l.deadline))))
 }
 
-// canExhaust reports whether there is time to visit every solution of p: each takes some
-// nanoseconds.
+// canExhaust reports whether a visit of every solution of p takes at most a quarter of the time left, where each takes a
+// nanosecond.
 func (l *limits) canExhaust(p *problem.Normal) bool {
 	if p.N > reference.ExhaustLimit {
 		return false
 	}
-	left := 4 * time.Second
+	left := 8 * time.Second
 	if !l.deadline.IsZero() {
 		left = time.Until(l.deadline)
 	}
-	const each = 8
-	return time.Duration(each<<p.N) < left/8
+	return time.Duration(1)<<p.N < left/4
 }
 
 // grace is how long searches have to end once the caller's context has.

@@ -5,6 +5,7 @@ package reference
 import (
 	"context"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -18,7 +19,7 @@ import (
 const Tiny = 12
 
 // ExhaustLimit is the most variables that Exhaust and SolutionsWithin take.
-const ExhaustLimit = problem.FewVariables
+const ExhaustLimit = problem.BranchedVariables
 
 // Exhaust returns an optimal solution of at most ExhaustLimit variables and its
 // value.
@@ -30,7 +31,8 @@ func Exhaust(p *problem.Normal) (int64, []uint64) {
 
 // SolutionsWithin returns the solutions of at most ExhaustLimit variables whose values are at most slack
 // below the best, bit i for variable i, and all of them unless they are more than most, or stop ends the
-// visit. It visits all 2^n solutions, variable by variable, with what each that follows would add.
+// visit. It visits all 2^n solutions, variable by variable, with what each that follows would add, and those of the last
+// ten variables as sums of tables.
 func SolutionsWithin(p *problem.Normal, slack int64, most int, stop func() bool) (list []uint64, all bool) {
 	if p.N > ExhaustLimit {
 		panic("qubo: too many variables to visit every solution")
@@ -46,9 +48,8 @@ func SolutionsWithin(p *problem.Normal, slack int64, most int, stop func() bool)
 		v.field[i+1] = make([]int64, p.N)
 	}
 	v.field[0] = p.Diag
-	if p.N > 0 {
-		v.from(0, 0, 0)
-	}
+	v.tabulate(min(p.N, tableVariables))
+	v.from(0, 0, 0)
 	if v.ended {
 		return nil, false
 	}
@@ -70,7 +71,13 @@ type visit struct {
 	missed int64 // the best of those for which there was no room
 	stop   func() bool
 	ended  bool
+
+	pairs     []int64 // what the last variables are worth together, without fields; the last one is bit 0
+	low, high []int64 // sums of the fields of the last variables, of bits below lowBits and from it on
 }
+
+// tableVariables is how many variables the table of the last ones has, and lowBits how many of them go into its inner sums.
+const tableVariables, lowBits = 10, 5
 
 type visited struct {
 	value int64
@@ -80,24 +87,77 @@ type visited struct {
 // checkDepth: stop is called at each choice for this many variables.
 const checkDepth = 10
 
-// from visits the solutions whose first d variables, not all, are as in x, where they are worth
-// value.
+// tabulate makes the table of the last variables.
+func (v *visit) tabulate(last int) {
+	v.pairs = make([]int64, 1<<last)
+	v.low, v.high = make([]int64, 1<<min(last, lowBits)), make([]int64, 1<<max(0, last-lowBits))
+	for s := 1; s < len(v.pairs); s++ {
+		first := bits.Len(uint(s)) - 1
+		rest := s - 1<<first
+		v.pairs[s] = v.pairs[rest]
+		for weight := v.weight[v.n-1-first]; rest != 0; rest &= rest - 1 {
+			v.pairs[s] += weight[v.n-1-bits.TrailingZeros(uint(rest))]
+		}
+	}
+}
+
+// from visits the solutions whose first d variables are as in x, where they are worth value.
 func (v *visit) from(d int, value int64, x uint64) {
 	if v.ended = v.ended || d == checkDepth && v.stop(); v.ended {
 		return
 	}
-	field, next := v.field[d], v.field[d+1]
-	if d == v.n-1 {
-		v.add(value, x)
-		v.add(value+field[d], x|1<<d)
+	if 1<<(v.n-d) == len(v.pairs) {
+		v.last(d, value, x)
 		return
 	}
+	field, next := v.field[d], v.field[d+1]
 	copy(next[d+1:], field[d+1:])
 	v.from(d+1, value, x)
 	for k, w := range v.weight[d][d+1:] {
 		next[d+1+k] = field[d+1+k] + w
 	}
 	v.from(d+1, value+field[d], x|1<<d)
+}
+
+// last is from where the table has all variables from d on.
+func (v *visit) last(d int, value int64, x uint64) {
+	field, i := v.field[d], v.n-1
+	for _, sums := range [][]int64{v.low, v.high} {
+		for size := 1; size < len(sums); size, i = 2*size, i-1 {
+			for k, sum := range sums[:size] {
+				sums[size+k] = sum + field[i]
+			}
+		}
+	}
+	best, inner := int64(math.MinInt64), len(v.low)
+	for k, sum := range v.high {
+		best = max(best, sum+largestSum(v.pairs[k*inner:(k+1)*inner], v.low))
+	}
+	if value+best < v.best-v.slack {
+		return
+	}
+	for s, pairs := range v.pairs {
+		v.add(value+pairs+v.low[s%inner]+v.high[s/inner], x|bits.Reverse64(uint64(s))>>(64-(v.n-d))<<d)
+	}
+}
+
+// largestSum is the largest sum of two numbers at one place of the lists, which are equally long.
+func largestSum(a, b []int64) int64 {
+	var best [4]int64
+	for k := range best {
+		best[k] = math.MinInt64
+	}
+	b = b[:len(a)]
+	for ; len(a) >= 4; a, b = a[4:], b[4:] {
+		best[0] = max(best[0], a[0]+b[0])
+		best[1] = max(best[1], a[1]+b[1])
+		best[2] = max(best[2], a[2]+b[2])
+		best[3] = max(best[3], a[3]+b[3])
+	}
+	for k, x := range a {
+		best[0] = max(best[0], x+b[k])
+	}
+	return max(best[0], best[1], best[2], best[3])
 }
 
 // add takes a solution near the best. That of zeros was there at first.

@@ -2,6 +2,7 @@ package csg
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -70,12 +71,16 @@ func (r *Result) Certify(inst *problem.Instance, claimed string) error {
 	}
 	r.Value = solve.Number(c.Sum)
 	bound := r.Value
-	if r.Solved == "" {
+	switch {
+	case r.Solved != "":
+	case r.Prices != nil && inst.Places > 0:
+		bound = inst.DecimalCeiling(new(big.Rat).SetFloat64(r.Prices.Ceiling()))
+	default:
 		if bound, err = problem.Ceiling(inst, claimed, c.Sum); err != nil {
 			return err
 		}
 	}
-	if r.Prices != nil && bound != r.Value {
+	if r.Prices != nil && inst.Places == 0 && bound != r.Value {
 		bound = solve.NumberOf(r.Prices.Ceiling())
 	}
 	r.SetProvenBound(bound)

@@ -21,6 +21,8 @@ import (
 // optimum and twice its negative values, of which there are at most N:
 //
 //	optimum <= (claimed + 2 g N max(0, -least value)) / (1 - g)
+//
+// Of decimals the ceiling is DecimalCeiling of that.
 func Ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
 	if inst.Type.Integer() || inst.N < 2 {
 		return solve.Number(sum), nil
@@ -35,14 +37,14 @@ func Ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
 		s = valueRange{least: inst.Law.LeastValue(), unit: -1074}
 		s.largest[1] = 1 // sums may be rounded
 	case inst.Type == Float32:
-		s = spanOf(inst.F32, inst.Sizes)
+		s = spanOf(inst.F32, inst.Sizes, 0)
 	default:
-		s = spanOf(inst.F64, inst.Sizes)
+		s = spanOf(inst.F64, inst.Sizes, 0)
 	}
-	if s.largestSumInUnits(inst.N) < 1/u {
+	if inst.Places == 0 && s.largestSumInUnits(inst.N) < 1/u {
 		return solve.Number(sum), nil
 	}
-	total, ok := ParseExact(claimed, inst.Type)
+	total, ok := inst.ParseExact(claimed)
 	if !ok || total == nil {
 		return "", fmt.Errorf("%w: found the total %q, expected a number", ErrCheck, claimed)
 	}
@@ -53,6 +55,9 @@ func Ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
 	room.Mul(room, new(big.Rat).SetFloat64(max(0, -s.least)))
 	exact, _ := total.Rat(nil)
 	exact.Add(exact, room).Quo(exact, new(big.Rat).Sub(big.NewRat(1, 1), g))
+	if inst.Places > 0 {
+		return inst.DecimalCeiling(exact), nil
+	}
 	bound, _ := up().SetRat(exact).Float64()
 	bound = math.Nextafter(bound, math.Inf(1))
 	return solve.NumberOf(bound), nil

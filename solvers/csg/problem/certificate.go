@@ -48,8 +48,8 @@ var ErrCheck = errors.New("check failed")
 
 // A Certificate has the findings of Check: the blocks' values by the instance, and their sum.
 //
-// Sum is exact for integers; floats are added without rounding, and their sum
-// is rounded once, to float64. A
+// Sum is exact for integers and decimals (Instance.Places); floats are added without
+// rounding, and their sum is rounded once, to float64. A
 // solver of floats adds the k values in an order of its own and in its own
 // precision; by Higham (Accuracy and Stability of Numerical Algorithms, 2nd
 // edition, section 4.2) its sum differs from the exact one by at most
@@ -103,9 +103,9 @@ func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
 	if infinite {
 		c.Sum = "-inf"
 	} else {
-		c.Sum = Decimal(sum)
+		c.Sum = inst.Decimal(sum)
 	}
-	total, ok := ParseExact(claimed, inst.Type)
+	total, ok := inst.ParseExact(claimed)
 	if !ok {
 		return c, fmt.Errorf("%w: found the total %q, expected a number", ErrCheck, claimed)
 	}
@@ -118,7 +118,11 @@ func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
 		}
 		return c, fmt.Errorf("%w: the total is %s, the blocks add up to %s", ErrCheck, claimed, c.Sum)
 	}
-	c.Tolerance = Tolerance(inst.Type, len(s), magnitude)
+	roundings := len(s)
+	if inst.Places > 0 {
+		roundings += 2 // of values, and of the total's digits
+	}
+	c.Tolerance = Tolerance(inst.Type, roundings, magnitude)
 	diff := new(big.Float).SetPrec(exactBits).Sub(total, sum)
 	if diff.Abs(diff).Cmp(new(big.Float).SetFloat64(c.Tolerance)) > 0 {
 		return c, fmt.Errorf("%w: the total is %s, the blocks add up to %s (may differ by %g)", ErrCheck, claimed, c.Sum, c.Tolerance)
@@ -183,7 +187,7 @@ const exactBits = 2176
 
 func NewExact() *big.Float { return new(big.Float).SetPrec(exactBits) }
 
-// ExactValue is a coalition's value, nil for minus infinity.
+// ExactValue is a coalition's value, nil for minus infinity. Decimals differ from it by less than their 2^-2000th.
 func ExactValue(inst *Instance, mask uint64) *big.Float {
 	if !inst.Sizes.Allows(mask) {
 		return nil
@@ -195,11 +199,16 @@ func ExactValue(inst *Instance, mask uint64) *big.Float {
 	if math.IsInf(x, -1) {
 		return nil
 	}
-	return NewExact().SetFloat64(x)
+	exact := NewExact().SetFloat64(x)
+	if units, ok := decimalUnits(x, inst.factor()); ok && inst.Places > 0 {
+		exact.Quo(exact.SetFloat64(units), NewExact().SetFloat64(inst.factor()))
+	}
+	return exact
 }
 
-// ParseExact reads a total of a type's values; nil for minus infinity.
-func ParseExact(s string, v Value) (*big.Float, bool) {
+// ParseExact reads a total of the instance's values; nil for minus infinity.
+func (inst *Instance) ParseExact(s string) (*big.Float, bool) {
+	v := inst.Type
 	if strings.EqualFold(s, "-inf") {
 		return nil, true
 	}
@@ -207,6 +216,9 @@ func ParseExact(s string, v Value) (*big.Float, bool) {
 		x, err := strconv.ParseFloat(s, 8*v.Size())
 		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil, false
+		}
+		if inst.Places > 0 {
+			return NewExact().SetString(s)
 		}
 		return NewExact().SetFloat64(x), true
 	}
@@ -217,9 +229,14 @@ func ParseExact(s string, v Value) (*big.Float, bool) {
 	return NewExact().SetInt(i), true
 }
 
-// Decimal writes a number in full: integers digit by digit, fractions by the
+// Decimal writes a sum of values in full: integers and decimals digit by digit, other fractions by the
 // shortest decimals that give the nearest float64 back.
-func Decimal(x *big.Float) string {
+func (inst *Instance) Decimal(x *big.Float) string {
+	if inst.Places > 0 {
+		if units, ok := inst.units(x); ok {
+			return decimal(units, inst.Places)
+		}
+	}
 	if x.IsInt() {
 		i, _ := x.Int(nil)
 		if s := i.String(); len(s) <= 40 {

@@ -54,6 +54,7 @@ type Instance struct {
 	F32    []float32
 	F64    []float64
 	Law    Law      // that all values follow; nil: they are what the slice says
+	Places int      // of float64 alone: a value stands for the decimal of so many places that it is nearest to; 0: values are binary
 	Sizes  Sizes    // of blocks, which Restrict sets; other coalitions are forbidden
 	Source string   // the file, or the distribution and seed
 	Notes  []string // what was changed on the way in, one sentence each
@@ -102,7 +103,7 @@ func AgentsOf(values uint64) (int, error) {
 }
 
 func SetValues[T Number](inst *Instance, values []T) {
-	inst.I16, inst.I32, inst.I64, inst.F32, inst.F64 = nil, nil, nil, nil, nil
+	inst.I16, inst.I32, inst.I64, inst.F32, inst.F64, inst.Places = nil, nil, nil, nil, nil, 0
 	switch v := any(values).(type) {
 	case []int16:
 		inst.Type, inst.I16 = Int16, v
@@ -278,6 +279,8 @@ func (inst *Instance) Check() error {
 		return solve.InvalidInput("N", "found %d agents, expected 0 to %d", inst.N, MaxAgents)
 	case inst.Type.Size() == 0:
 		return solve.InvalidInput("Type", "found %.20q, expected int16, int32, int64, float32 or float64", string(inst.Type))
+	case inst.Places < 0 || inst.Places > maxPlaces || inst.Places > 0 && inst.Type != Float64:
+		return solve.InvalidInput("Places", "found %d, expected 0 to %d, and 0 where values are not float64", inst.Places, maxPlaces)
 	case inst.Sizes&1 != 0 || inst.Sizes>>(MaxAgents+1) != 0:
 		return solve.InvalidInput("Sizes", "found sizes beyond 1 to %d, expected what ParseSizes gives", MaxAgents)
 	}

@@ -2,6 +2,7 @@ package problem
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -104,20 +105,7 @@ func (l *Listing) CoalitionText(agents []int) string {
 }
 
 // Decimal writes a number of units as a decimal.
-func (l *Listing) Decimal(units *big.Int) string {
-	digits := new(big.Int).Abs(units).String()
-	if pad := l.Scale + 1 - len(digits); pad > 0 {
-		digits = strings.Repeat("0", pad) + digits
-	}
-	whole, part := digits[:len(digits)-l.Scale], strings.TrimRight(digits[len(digits)-l.Scale:], "0")
-	if part != "" {
-		whole += "." + part
-	}
-	if units.Sign() < 0 {
-		whole = "-" + whole
-	}
-	return whole
-}
+func (l *Listing) Decimal(units *big.Int) string { return decimal(units, l.Scale) }
 
 // Listing is the instance as a listing of all coalitions that are not forbidden. Floats are taken as their shortest decimals. It
 // is an error of more than 18 agents, and of values whose decimals need more than 63 bits.
@@ -128,7 +116,7 @@ func (inst *Instance) Listing() (*Listing, error) {
 	l := &Listing{N: inst.N, Names: inst.Names, Source: inst.Source, Notes: slices.Clone(inst.Notes)}
 	texts := make([]string, inst.Len())
 	for mask := uint64(1); mask < inst.Len(); mask++ {
-		if ExactValue(inst, mask) == nil {
+		if math.IsInf(inst.Value64(mask), -1) {
 			continue
 		}
 		text := inst.ValueDecimals(mask)

@@ -86,7 +86,7 @@ func (inst *Instance) CheckUnchanged() error {
 func (inst *Instance) widen() error {
 	switch inst.Type {
 	case Int16:
-		if most := spanOf(inst.I16, 0).largestSum(inst.N); most > math.MaxInt16 {
+		if most := spanOf(inst.I16, 0, 0).largestSum(inst.N); most > math.MaxInt16 {
 			inst.Note("values are promoted from int16 to int32: those of a structure could add up to %v, beyond 2^15-1", most)
 			SetValues(inst, Convert[int16, int32](inst.I16))
 		}

@@ -3,6 +3,7 @@ package problem
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -10,18 +11,18 @@ import (
 )
 
 // A Recast is an instance with the values of another, as integers in units of a power of
-// two. Structures are ranked as before.
+// two, or of ten. Structures are ranked as before.
 type Recast struct {
 	*Instance
 	of    *Instance
-	unit  int     // values were multiples of 2^unit
+	unit  int     // values were multiples of 2^unit, decimals of 2^unit 10^-Places
 	least float64 // in units: totals below are those of structures with a forbidden block
 }
 
 // ConvertTo is the instance with its values as integers of the first of some types that is no
 // wider than its own and proven to hold every sum; values of floats must be multiples of a
-// power of two. It is the instance itself where there is none, where its own type comes
-// first, and where float64 holds every sum and int64 alone would. Values of int16 become
+// power of two, or decimals (Instance.Places). It is the instance itself where there is none, where its own type comes
+// first, and where sums of float64 suffice and int64 alone would hold them. Values of int16 become
 // wider where types begin with a wider one.
 //
 // A type of w bits holds every sum where blocks of a structure add up to 2^(w-1)-1 at most,
@@ -49,12 +50,17 @@ func (inst *Instance) ConvertTo(types ...Value) *Recast {
 	return recast(inst, inst.F64, types)
 }
 
-// Widen is the instance as a type that all algorithms have, which int16 is not.
+// Widen is the instance as a type that all algorithms have, which int16 is not, decimals as the binary numbers that stand for them.
 func (inst *Instance) Widen() *Recast {
-	if inst.Type != Int16 {
-		return inst.ConvertTo(inst.Type)
+	switch {
+	case inst.Type == Int16:
+		return inst.ConvertTo(Int32)
+	case inst.Places > 0:
+		x := *inst
+		x.Places = 0
+		return unchanged(&x)
 	}
-	return inst.ConvertTo(Int32)
+	return unchanged(inst)
 }
 
 func unchanged(inst *Instance) *Recast {
@@ -65,15 +71,15 @@ func recast[T Number](inst *Instance, values []T, types []Value) *Recast {
 	if types[0] == inst.Type {
 		return unchanged(inst)
 	}
-	s := spanOf(values[:min(len(values), 1<<12)], inst.Sizes)
+	s := spanOf(values[:min(len(values), 1<<12)], inst.Sizes, inst.Places)
 	if s.fits(inst.N, Int64) { // else a few values tell that no type holds all
-		s = spanOf(values, inst.Sizes)
+		s = spanOf(values, inst.Sizes, inst.Places)
 	}
 	k := slices.IndexFunc(types, func(t Value) bool {
 		switch {
 		case t == inst.Type:
 			return true
-		case !t.Integer() || t.Size() > inst.Type.Size() && inst.Type != Int16 || t == Int64 && s.largestSumInUnits(inst.N) < 1<<53:
+		case !t.Integer() || t.Size() > inst.Type.Size() && inst.Type != Int16 || t == Int64 && s.floatsSuffice(inst.N):
 			return false
 		}
 		return s.fits(inst.N, t)
@@ -103,6 +109,9 @@ func units[F Number, T int16 | int32 | int64](values []F, s valueRange, sizes Si
 			if x := float64(values[mask]); math.IsInf(x, -1) || !sizes.Allows(mask) {
 				to[mask] = forbidden
 			} else {
+				if s.factor != 1 {
+					x = math.RoundToEven(x * s.factor)
+				}
 				to[mask] = T(x * scale)
 			}
 		}
@@ -122,7 +131,16 @@ func (r *Recast) Total(claimed string) string {
 	case r.of.Type.Integer():
 		return claimed
 	}
-	return FormatFloat(math.Ldexp(float64(x), r.unit), 8*r.of.Type.Size())
+	return r.inValues(x)
+}
+
+// inValues writes a number of units.
+func (r *Recast) inValues(units int64) string {
+	if r.of.Places > 0 {
+		x := big.NewInt(units)
+		return decimal(x.Lsh(x, uint(r.unit)), r.of.Places)
+	}
+	return FormatFloat(math.Ldexp(float64(units), r.unit), 8*r.of.Type.Size())
 }
 
 // Reason says which integers the values became, and why these hold every sum.
@@ -130,22 +148,29 @@ func (r *Recast) Reason() string {
 	if r.of.Type == Int16 {
 		return fmt.Sprintf("%s: there are no kernels of int16 here", r.Type)
 	}
-	return fmt.Sprintf("%s: values are multiples of %v, of which structures add up to at most %.0f", r.Type, math.Ldexp(1, r.unit), -r.least)
+	unit := fmt.Sprint(math.Ldexp(1, r.unit))
+	if r.of.Places > 0 {
+		unit = r.inValues(1)
+	}
+	return fmt.Sprintf("%s: values are multiples of %s, of which structures add up to at most %.0f", r.Type, unit, -r.least)
 }
 
 // Changed reports whether the values are not those that the instance had.
 func (r *Recast) Changed() bool { return r.Instance != r.of }
 
-// A valueRange is what is known of the finite values of allowed coalitions.
+// A valueRange is what is known of the finite values of allowed coalitions, each times a factor.
 type valueRange struct {
+	factor  float64                // 10^places of decimals, else 1
+	odd     bool                   // some value is no decimal of so many places
 	least   float64                // of them and 0
 	largest [MaxAgents + 1]float64 // magnitude, by the members of a coalition
 	unit    int                    // all are multiples of 2^unit; 0 of integers
 	forbids bool                   // some coalition
 }
 
-// spanOf reads all values, on all cores.
-func spanOf[T Number](values []T, sizes Sizes) valueRange {
+// spanOf reads all values, on all cores. With places above 0 they are decimals.
+func spanOf[T Number](values []T, sizes Sizes, places int) valueRange {
+	factor := math.Pow10(places)
 	found := make([]valueRange, ParallelRanges(uint64(len(values))))
 	InParallel(uint64(len(values)), func(part int, from, to uint64) {
 		var s valueRange
@@ -158,6 +183,10 @@ func spanOf[T Number](values []T, sizes Sizes) valueRange {
 			if math.IsInf(x, 0) || !sizes.Allows(mask) {
 				s.forbids = true
 				continue
+			}
+			if factor != 1 {
+				units, ok := decimalUnits(x, factor)
+				x, s.odd = units, s.odd || !ok
 			}
 			size := bits.OnesCount64(mask)
 			s.least, s.largest[size] = min(s.least, x), max(s.largest[size], math.Abs(x))
@@ -174,7 +203,7 @@ func spanOf[T Number](values []T, sizes Sizes) valueRange {
 	})
 	s := found[0]
 	for _, x := range found[1:] {
-		s.least, s.unit, s.forbids = min(s.least, x.least), min(s.unit, x.unit), s.forbids || x.forbids
+		s.least, s.unit, s.forbids, s.odd = min(s.least, x.least), min(s.unit, x.unit), s.forbids || x.forbids, s.odd || x.odd
 		for k := range s.largest {
 			s.largest[k] = max(s.largest[k], x.largest[k])
 		}
@@ -182,6 +211,7 @@ func spanOf[T Number](values []T, sizes Sizes) valueRange {
 	if s.unit == math.MaxInt32 { // all are 0
 		s.unit = 0
 	}
+	s.factor = factor
 	return s
 }
 
@@ -199,6 +229,15 @@ func (s valueRange) largestSum(n int) float64 {
 // largestSumInUnits is most as multiples of 2^unit.
 func (s valueRange) largestSumInUnits(n int) float64 { return math.Ldexp(s.largestSum(n), -s.unit) }
 
+// floatsSuffice reports whether sums of float64 tell the best structures: binary ones that are exact, and those of decimals where the ceiling
+// (DecimalCeiling) is less than a unit above the value. With magnitudes that add up to S units at most that is 2^-53 (2 n + 2 n^2 + 2) S at most.
+func (s valueRange) floatsSuffice(n int) bool {
+	if s.factor == 1 {
+		return s.largestSumInUnits(n) < 1<<53
+	}
+	return s.largestSum(n)*float64(4*(n+1)*(n+1)) < 1<<53
+}
+
 // fits reports whether a type holds every sum of values in units.
 func (s valueRange) fits(n int, t Value) bool {
 	room := 8*t.Size() - 1
@@ -208,7 +247,7 @@ func (s valueRange) fits(n int, t Value) bool {
 	if t == Int64 { // most is rounded
 		room--
 	}
-	return s.unit > -1000 && s.largestSumInUnits(n) < math.Ldexp(1, room)
+	return !s.odd && s.unit > -1000 && s.largestSumInUnits(n) < math.Ldexp(1, room)
 }
 
 // lowestBit is the exponent of the lowest bit that is set in x, which is not 0.

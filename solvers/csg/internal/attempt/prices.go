@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 	"time"
 
 	gencsg "coalesce/generated/csg"
@@ -37,7 +38,11 @@ func (a PriceAlgorithm) Solve(ctx context.Context, t *Task, out *Outcome) error 
 	limits.Start = t.Incumbent.Blocks
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	slack := inst.DecimalError()
 	limits.Improved = func(blocks []uint64, value, bound float64) {
+		if slack > 0 {
+			bound = math.Nextafter(bound+slack, math.Inf(1))
+		}
 		// A float64 may be less than an integer bound of 64 bits.
 		t.Incumbent.Offer(blocks, solve.NumberOf(math.Nextafter(bound, math.Inf(1))))
 		if o.Progress != nil {
@@ -65,10 +70,19 @@ func (a PriceAlgorithm) Solve(ctx context.Context, t *Task, out *Outcome) error 
 	if err != nil {
 		return err
 	}
+	if inst.Places > 0 && o.Algorithm == "" && o.Variant == "" && !provesDecimals(inst, found) {
+		return fmt.Errorf("%w: prices of float64 leave a gap between decimals", price.ErrCostly)
+	}
 	out.Prepare = found.Upload.Seconds()
 	out.Reason = fmt.Sprintf("passes over the values: %d, coalitions left: %d, looked at: %d", found.Passes, found.Survivors, found.Steps)
 	out.Structure, out.Prices = found.Blocks, found
 	return nil
+}
+
+// provesDecimals reports whether no decimal lies between the value of the blocks and the ceiling of the prices.
+func provesDecimals(inst *problem.Instance, found *price.Result) bool {
+	worth, _ := problem.Check(inst, found.Blocks, "-inf") // for the sum; the total is not claimed
+	return solve.Number(worth.Sum) == inst.DecimalCeiling(new(big.Rat).SetFloat64(found.Ceiling()))
 }
 
 // solveByPrices solves values, and returns the structure's value in decimals too.

@@ -160,10 +160,13 @@ func (t *table) expand(inst *problem.Instance) (scale int, err error) {
 		setIntegers(inst, values)
 		return scale, nil
 	}
+	most := 0.0
 	reals := make([]float64, len(values))
 	for mask, v := range values {
 		reals[mask] = float64(v) / math.Pow10(scale)
+		most = max(most, math.Abs(reals[mask]))
 	}
 	problem.SetValues(inst, reals)
+	inst.Places = problem.PlacesOf(scale, most)
 	return scale, nil
 }

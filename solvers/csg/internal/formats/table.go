@@ -465,5 +465,25 @@ func (t *table) fill(inst *problem.Instance, missing entry) error {
 		values[e.mask] = e.f
 	}
 	problem.SetValues(inst, values)
+	inst.Places = t.places(missing)
 	return nil
+}
+
+// places are the digits behind the point that all values need, 0 where some value has more digits than a float64 tells.
+func (t *table) places(missing entry) int {
+	places, most := 0, 0.0
+	for i := -1; i < len(t.entries); i++ {
+		e := &missing
+		if i >= 0 {
+			e = &t.entries[i]
+		}
+		switch {
+		case math.IsInf(e.f, -1):
+			continue
+		case e.digits == noDecimal:
+			return 0
+		}
+		places, most = max(places, e.fewestDigits()), max(most, math.Abs(e.f))
+	}
+	return problem.PlacesOf(places, most)
 }

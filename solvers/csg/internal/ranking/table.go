@@ -112,11 +112,11 @@ func checkBest(inst, cover *problem.Instance, s problem.Structure, coalition uin
 	}
 	claimed := problem.ExactValue(cover, coalition)
 	if claimed == nil {
-		return fmt.Errorf("%w: the table forbids %s, whose value is %s", problem.ErrCheck, inst.Coalition(coalition), problem.Decimal(sum))
+		return fmt.Errorf("%w: the table forbids %s, whose value is %s", problem.ErrCheck, inst.Coalition(coalition), inst.Decimal(sum))
 	}
 	off := new(big.Float).Sub(sum, claimed)
 	if off.Abs(off).Cmp(big.NewFloat(problem.Tolerance(inst.Type, len(s), magnitude))) > 0 {
-		return fmt.Errorf("%w: the table's value of %s is %s, its best blocks add up to %s", problem.ErrCheck, inst.Coalition(coalition), cover.ValueDecimals(coalition), problem.Decimal(sum))
+		return fmt.Errorf("%w: the table's value of %s is %s, its best blocks add up to %s", problem.ErrCheck, inst.Coalition(coalition), cover.ValueDecimals(coalition), inst.Decimal(sum))
 	}
 	return nil
 }

@@ -100,5 +100,9 @@ func BestFew(ctx context.Context, inst, cover *problem.Instance, coalition uint6
 	case k < 1:
 		return nil, solve.InvalidInput("k", "found %d structures, expected 1 or more", k)
 	}
-	return ranking.Best(ctx, inst.Widen().Instance, cover, coalition, k)
+	found, err := ranking.Best(ctx, inst.Widen().Instance, cover, coalition, k)
+	for i := range found {
+		found[i].Value = inst.NearestDecimal(found[i].Value)
+	}
+	return found, err
 }

@@ -124,10 +124,37 @@ func TestDecimals(t *testing.T) {
 			r, err := Solve(context.Background(), inst, Options{Settings: solve.Settings{Devices: []device.Device{cpu}, Algorithm: algorithm}})
 			check("algorithm "+algorithm, r, err)
 		}
-		kept, _, err := SolveCover(context.Background(), inst, Options{Settings: solve.Settings{Devices: []device.Device{cpu}}})
+		kept, table, err := SolveCover(context.Background(), inst, Options{Settings: solve.Settings{Devices: []device.Device{cpu}}})
 		check("cover", kept, err)
+		if few, err := BestFew(context.Background(), inst, table, inst.GrandCoalition(), 3); err != nil || c.span < 1e14 && few[0].Value != solve.Number(want).Float() {
+			t.Errorf("%s: found %v, %v, expected %s first", c.name, few, err, want)
+		}
 		reference, err := Reference(inst, Apart)
 		check("reference", reference, err)
+	}
+}
+
+// Values of more digits than a float64 has stay binary, and those of arrays.
+func TestPlaces(t *testing.T) {
+	for text, want := range map[string]int{
+		"0\n0.1\n0.2\n0.3\n":              1,
+		"0\n1.0\n2\n-inf\n":               0,
+		"0\n1e-3\n2.50\n-inf\n":           3,
+		"0\n0.1\n1e14\n1\n":               0, // 10^15 tenths
+		"0\n0.1\n99999999999999\n1\n":     1,
+		"0\n0.1234567890123456\n1\n1\n":   0,
+		"0\n0.123456789012345\n0.5\n1\n":  0, // the 1 has 10^15 units
+		"0\n0.123456789012345\n0.5\n-1\n": 0,
+		"0\n0.123456789012345\n0.5\n0\n":  15,
+	} {
+		inst, err := ReadFrom(strings.NewReader(text), -1, "x.csv", ReadOptions{})
+		if err != nil || inst.Places != want {
+			t.Errorf("%q: found %+v, %v, expected %d places", text, inst, err, want)
+		}
+	}
+	inst, err := problem.NewInstance([]float64{0, 0.1, 0.2, 0.3}, "an array")
+	if err != nil || inst.Places != 0 {
+		t.Errorf("found %+v, %v, expected binary values", inst, err)
 	}
 }
 

@@ -231,7 +231,7 @@ func TestRead(t *testing.T) {
 	}{
 		{"few.csv", few, "-inf", "-47.5", 50, false, listed.Constraints{}},
 		{"zeros.csv", "1,0\n1 2,5\n2 3,7\n40 50,2\n", "0", "9", 50, false, listed.Constraints{}},
-		{"decimals.csv", "coalition,value\n1,0.1\n2,0.2\n1 2,0.3\n", "", "0.3", 2, false, listed.Constraints{}},
+		{"decimals.csv", "coalition,value\n1,0.1\n2,0.2\n1 2,0.3\n", "", "0.3", 2, true, listed.Constraints{}},
 		{"less.json", `{"1": 3, "2": 4, "1,2": 5.5}`, "", "5.5", 2, true, listed.Constraints{Minimize: true}},
 		{"records.json", `[{"coalition":["ann"],"value":3},{"coalition":["bob"],"value":4},{"coalition":["ann","bob"],"value":9}]`, "", "7", 2, true, listed.Constraints{Separate: []string{"ann bob"}}},
 		{"values.txt", "0.0\n3.0E1\n4.0E1\n5.0E1\n2.5E1\n6.0E1\n5.5E1\n9.0E1\n", "", "95", 3, true, listed.Constraints{Blocks: listed.Counts{Least: 3}}},

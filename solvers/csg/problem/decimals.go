@@ -24,6 +24,14 @@ func decimalUnits(x, factor float64) (float64, bool) {
 	return units, math.Abs(units) < mostUnits && units/factor == x
 }
 
+// NearestDecimal is the float64 of the decimal of Places that is nearest to a sum of values; of other values it is the sum.
+func (inst *Instance) NearestDecimal(sum float64) float64 {
+	if units := math.RoundToEven(sum * inst.factor()); inst.Places > 0 && math.Abs(units) < mostUnits {
+		return units / inst.factor()
+	}
+	return sum
+}
+
 // PlacesOf are the places of an instance whose values have so many digits behind the point, and magnitudes up to the largest: 0 where that takes more
 // digits than a float64 has.
 func PlacesOf(digits int, largest float64) int {

@@ -3,7 +3,6 @@ package formats
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/formats"
@@ -15,15 +14,11 @@ const (
 	sparseAgents = 12
 )
 
-// A table with decimals of so many agents at most is a listing, if they have at most so many digits behind the point: its sums are those of
-// decimals then, not of floats.
-const (
-	decimalAgents = 10
-	decimalDigits = 9
-)
+// The most digits behind the point of values that are a listing by size.
+const decimalDigits = 9
 
 // isListing reports whether the rows are a listing of allowed coalitions. Of Either, they are if a table has no room for the agents,
-// if coalitions without a row are forbidden, or worth 0, and rows are few, or if values of few agents are decimals.
+// or if coalitions without a row are forbidden, or worth 0, and rows are few.
 func (t *table) isListing(n int) bool {
 	switch {
 	case t.opts.Form != Either:
@@ -32,9 +27,6 @@ func (t *table) isListing(n int) bool {
 		return true
 	case !t.fits(n):
 		return false
-	case n <= decimalAgents && t.float:
-		fraction := func(e entry) bool { return e.digits != noDecimal && e.fewestDigits() > 0 }
-		return slices.ContainsFunc(t.entries, fraction) && (t.opts.Missing == "" || t.opts.Missing == "-inf" || t.opts.Missing == "0")
 	case t.opts.Missing == "" || n < sparseAgents || uint64(len(t.entries)) > uint64(1)<<n/sparse:
 		return false
 	}

@@ -64,8 +64,7 @@ func readNet(r io.Reader, name string, opts ReadOptions) (*problem.Instance, *pr
 	if bytes := int64(8) << inst.N; bytes > opts.limit() {
 		return nil, nil, fmt.Errorf("%s: the table of %s takes %w", name, formats.Count(inst.N, "agent"), formats.MemoryShortage(float64(bytes), opts.limit()))
 	}
-	scale, err := t.expand(inst)
-	if err != nil {
+	if err := t.expand(inst); err != nil {
 		return nil, nil, err
 	}
 	if err := opts.setNames(inst, name); err != nil {
@@ -75,7 +74,7 @@ func readNet(r io.Reader, name string, opts ReadOptions) (*problem.Instance, *pr
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	inst.Notes = append([]string{fmt.Sprintf("read as a marginal contribution net: %s", formats.Count(len(t.entries)/2, "rule"))}, inst.Notes...)
-	if form == Listed || form == Either && scale > 0 && inst.N <= decimalAgents {
+	if form == Listed {
 		inst.Source = name
 		list, err := inst.Listing()
 		return nil, list, err
@@ -121,11 +120,12 @@ func (t *table) rule(text string, line int) error {
 	return t.enter(rows[1], "0", line)
 }
 
-// expand makes the table of the rules, and returns the digits behind the point that values have. A rule that does not want agents is one for each set of
+// expand makes the table of the rules. A rule that does not want agents is one for each set of
 // these, with a sign; then every coalition is worth what all of its parts have.
-func (t *table) expand(inst *problem.Instance) (scale int, err error) {
+func (t *table) expand(inst *problem.Instance) error {
+	scale := 0
 	if len(t.entries) == 0 {
-		return 0, t.errorf(1, "found no rule, expected such as ann & !bob -> 2.5")
+		return t.errorf(1, "found no rule, expected such as ann & !bob -> 2.5")
 	}
 	for i := range t.entries {
 		scale = max(scale, t.entries[i].fewestDigits())
@@ -136,7 +136,7 @@ func (t *table) expand(inst *problem.Instance) (scale int, err error) {
 		wanted, not := &t.entries[i], t.entries[i+1].mask
 		value, ok := wanted.units(scale)
 		if sum += math.Abs(float64(value)); !ok || sum > 1<<60 {
-			return 0, t.errorf(wanted.line, "%w: found values whose sum takes more than 60 bits in units of 10^-%d", problem.ErrValue, scale)
+			return t.errorf(wanted.line, "%w: found values whose sum takes more than 60 bits in units of 10^-%d", problem.ErrValue, scale)
 		}
 		for part := not; ; part = (part - 1) & not {
 			if bits.OnesCount64(part)%2 == 0 {
@@ -158,7 +158,7 @@ func (t *table) expand(inst *problem.Instance) (scale int, err error) {
 	}
 	if scale == 0 {
 		setIntegers(inst, values)
-		return scale, nil
+		return nil
 	}
 	most := 0.0
 	reals := make([]float64, len(values))
@@ -168,5 +168,5 @@ func (t *table) expand(inst *problem.Instance) (scale int, err error) {
 	}
 	problem.SetValues(inst, reals)
 	inst.Places = problem.PlacesOf(scale, most)
-	return scale, nil
+	return nil
 }

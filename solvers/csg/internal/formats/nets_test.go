@@ -87,9 +87,14 @@ func TestNamesOfNets(t *testing.T) {
 	if err != nil || !slices.Equal(inst.Names, []string{"ann", "bob"}) || !slices.Equal(inst.I32, []int32{0, 1, 3, 1}) {
 		t.Errorf("found %+v, %v", inst, err)
 	}
-	_, list, err := ReadGameFrom(strings.NewReader("1 -> 0.1\n2 -> 0.2\n"), -1, "x.mcn", ReadOptions{Form: Either})
+	tenths := "1 -> 0.1\n2 -> 0.2\n"
+	inst, _, err = ReadGameFrom(strings.NewReader(tenths), -1, "x.mcn", ReadOptions{Form: Either})
+	if err != nil || inst == nil || inst.Places != 1 || inst.ValueDecimals(3) != "0.3" {
+		t.Errorf("found %+v, %v, expected decimals", inst, err)
+	}
+	_, list, err := ReadGameFrom(strings.NewReader(tenths), -1, "x.mcn", ReadOptions{Form: Listed})
 	if err != nil || list == nil || list.Scale != 1 || list.Coalitions[2].Value != 3 {
-		t.Errorf("found %+v, %v, expected decimals of few agents as a listing", list, err)
+		t.Errorf("found %+v, %v, expected a listing", list, err)
 	}
 }
 

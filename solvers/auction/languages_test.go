@@ -18,6 +18,7 @@ import (
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
+	"coalesce/solvers/solve/inputtest"
 )
 
 // drawnLanguages is a small auction whose bidders speak a language each: OR, XOR, OR of XOR or
@@ -74,20 +75,12 @@ func drawnLanguages(r *rand.Rand, sellAll bool) *problem.Auction {
 	return a
 }
 
-// auctions is how many a test draws: a fifth of n under -short, as with the race detector.
-func auctions(n int) int {
-	if testing.Short() {
-		return n / 5
-	}
-	return n
-}
-
 // Every algorithm finds what every set of bids and reserves has at best, in all languages,
 // and payments are what their definitions say.
 func TestLanguagesAgainstEverySet(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	infeasible, limited, kept, tied := 0, 0, 0, 0
-	for range auctions(200) {
+	for range inputtest.Draws(200) {
 		a := drawnLanguages(r, r.IntN(3) == 0)
 		want := worths(a, make([]int, len(a.Bids)), 1)[1]
 		ref, refused := Reference(a)
@@ -148,7 +141,7 @@ func TestLanguagesAgainstEverySet(t *testing.T) {
 			tied++
 		}
 	}
-	if infeasible < auctions(9) || limited < auctions(25) || kept < auctions(25) || tied < auctions(3) {
+	if infeasible < inputtest.Draws(9) || limited < inputtest.Draws(25) || kept < inputtest.Draws(25) || tied < inputtest.Draws(3) {
 		t.Errorf("%d infeasible, %d with limits, %d keep reserves, %d block VCG: too easy", infeasible, limited, kept, tied)
 	}
 }

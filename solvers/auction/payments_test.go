@@ -17,6 +17,7 @@ import (
 	"coalesce/solvers/auction/internal/payments"
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
+	"coalesce/solvers/solve/inputtest"
 )
 
 func paid(t *testing.T, a *problem.Auction, rule Rule) *Result {
@@ -275,12 +276,12 @@ func disjointSets(a *problem.Auction) func(set uint) bool {
 func TestPaymentsAgainstEveryCoalition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	blocked := 0
-	for range auctions(250) {
+	for range inputtest.Draws(250) {
 		if payEveryCoalition(t, drawn(r)) {
 			blocked++
 		}
 	}
-	if blocked < auctions(10) {
+	if blocked < inputtest.Draws(10) {
 		t.Errorf("coalitions blocked VCG in %d auctions: too easy", blocked)
 	}
 }

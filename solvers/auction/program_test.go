@@ -13,6 +13,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/solve"
+	"coalesce/solvers/solve/inputtest"
 )
 
 // A drawnProgram is set packing, partitioning or covering, or the same with whole numbers.
@@ -105,7 +106,7 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	for n := range 2000 {
+	for n := range inputtest.Draws(2000) {
 		p := &drawnProgram{maximize: r.IntN(2) == 0}
 		for range 1 + r.IntN(8) {
 			p.costs = append(p.costs, r.IntN(41)-20)

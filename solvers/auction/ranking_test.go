@@ -12,6 +12,7 @@ import (
 
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
+	"coalesce/solvers/solve/inputtest"
 )
 
 // everyAllocation are the values of all allocations of an auction, the best first.
@@ -44,7 +45,7 @@ func everyAllocation(a *problem.Auction) []int64 {
 func TestRankingAgainstEveryAllocation(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 6))
 	whole, refused := 0, 0
-	for round := range auctions(2000) {
+	for round := range inputtest.Draws(2000) {
 		a := drawnLanguages(r, r.IntN(4) == 0)
 		if len(a.Bids)+len(a.Reserves) > 7 {
 			a.Bids = a.Bids[:min(len(a.Bids), 7-len(a.Reserves))]
@@ -102,7 +103,7 @@ func TestRankingAgainstEveryAllocation(t *testing.T) {
 			alter("another order", func(x map[string]any, best []any) { slices.Reverse(best) })
 		}
 	}
-	if whole < auctions(50) || refused < auctions(3000) {
+	if whole < inputtest.Draws(50) || refused < inputtest.Draws(3000) {
 		t.Errorf("%d with all allocations, %d refused: too easy", whole, refused)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
+	"coalesce/solvers/solve/inputtest"
 )
 
 // drawnUnits is a small auction with several units of goods, which sells or buys, with alternatives, limits and reserves.
@@ -60,7 +61,7 @@ func drawnUnits(r *rand.Rand) *problem.Auction {
 func TestUnitsAgainstEveryAllocation(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 7))
 	none, bought, several := 0, 0, 0
-	for round := range auctions(2000) {
+	for round := range inputtest.Draws(2000) {
 		a := drawnUnits(r)
 		want := everyAllocation(a)
 		if a.Minimize {
@@ -134,7 +135,7 @@ func TestUnitsAgainstEveryAllocation(t *testing.T) {
 			}
 		}
 	}
-	if none < auctions(100) || bought < auctions(800) || several < auctions(1000) {
+	if none < inputtest.Draws(100) || bought < inputtest.Draws(800) || several < inputtest.Draws(1000) {
 		t.Errorf("%d infeasible, %d buy, %d with several units: too easy", none, bought, several)
 	}
 }
@@ -236,7 +237,7 @@ func TestEndedRows(t *testing.T) {
 func TestUnitsWrittenAndRead(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 10))
 	refused := 0
-	for range auctions(300) {
+	for range inputtest.Draws(300) {
 		a := drawnUnits(r)
 		want := everyAllocation(a)
 		for _, format := range Formats() {
@@ -261,7 +262,7 @@ func TestUnitsWrittenAndRead(t *testing.T) {
 			}
 		}
 	}
-	if refused < auctions(100) {
+	if refused < inputtest.Draws(100) {
 		t.Errorf("CATS refuses %d: too easy", refused)
 	}
 }

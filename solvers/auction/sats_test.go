@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"coalesce/solvers/solve"
+	"coalesce/solvers/solve/inputtest"
 )
 
 // A satsBid and a satsBidder are what JSON files of SATS have.
@@ -45,7 +46,7 @@ func bestOf(bidders []satsBidder, sold int) int {
 // Bids of SATS's JSON are alternatives of their bidder; a file of one bidder is a list of them.
 func TestFilesOfSATS(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 5))
-	for round := range auctions(2000) {
+	for round := range inputtest.Draws(2000) {
 		bidders := make([]satsBidder, 1+r.IntN(4))
 		for k := range bidders {
 			bidders[k] = satsBidder{k + 10, make([]satsBid, 1+r.IntN(4))}
@@ -110,7 +111,7 @@ type satsOffer struct {
 // Bids of SATS's XOR-Q files are alternatives for so many units of goods, of which the option says how many there are.
 func TestFilesOfXORQ(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 9))
-	for round := range auctions(2000) {
+	for round := range inputtest.Draws(2000) {
 		type bidder struct {
 			Bidder int         `json:"bidder"`
 			Bids   []satsOffer `json:"bids"`

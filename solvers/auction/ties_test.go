@@ -8,12 +8,13 @@ import (
 
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
+	"coalesce/solvers/solve/inputtest"
 )
 
 // Of bids that ask for the same at the same price the first wins, and the value is that of the reference.
 func TestFirstOfEqualBidsWins(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 4))
-	for round := range auctions(1000) {
+	for round := range inputtest.Draws(1000) {
 		a := regional(r, 3+r.IntN(6), 4+r.IntN(9))
 		for i := range a.Bids {
 			if k := r.IntN(i + 1); r.IntN(3) == 0 {

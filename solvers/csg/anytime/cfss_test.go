@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coalesce/solvers/solve"
+	"coalesce/solvers/solve/inputtest"
 )
 
 // A drawn graph of CFSS: values of agents alone and of edges in tenths.
@@ -96,7 +97,7 @@ func (d *drawnCFSS) shapley(agent, mask int) *big.Rat {
 func TestCFSSAgainstExhaustion(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 5))
 	o := options(t, time.Minute)
-	for k := range 2000 {
+	for k := range inputtest.Draws(2000) {
 		d := drawCFSS(r)
 		inst, err := ReadFrom(strings.NewReader(d.text), "x.txt", ReadOptions{Format: "cfss"})
 		if err != nil {

@@ -19,6 +19,7 @@ import (
 	"coalesce/solvers/csg/listed"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
+	"coalesce/solvers/solve/inputtest"
 )
 
 func onHost(t *testing.T) solve.Settings {
@@ -130,7 +131,7 @@ func TestSolve(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 5))
 	infeasible, proofs := 0, 0
 	settings := onHost(t)
-	for k := range 2000 {
+	for k := range inputtest.Draws(2000) {
 		inst, c, together, separate := drawn(r)
 		want, feasible := best(inst, &c, together, separate)
 		got, err := listed.Solve(t.Context(), inst, listed.Options{Settings: settings, Constraints: c})
@@ -167,7 +168,7 @@ func TestSolve(t *testing.T) {
 			t.Fatalf("%d: found another value than the blocks' accepted", k)
 		}
 	}
-	if infeasible < 100 || proofs < 1900 {
+	if infeasible < inputtest.Draws(100) || proofs < inputtest.Draws(1900) {
 		t.Errorf("found %d instances without a structure and %d proofs, expected more", infeasible, proofs)
 	}
 }
@@ -286,7 +287,7 @@ func TestRefused(t *testing.T) {
 func TestGraphs(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 6))
 	settings := onHost(t)
-	for k := range 2000 {
+	for k := range inputtest.Draws(2000) {
 		n := 2 + r.IntN(6)
 		weight := map[[2]int]int64{}
 		text := ""

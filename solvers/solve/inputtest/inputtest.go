@@ -1,4 +1,5 @@
-// Package inputtest fills structs with invalid values, for tests of the checks that solvers make and for scripts/adversary.
+// Package inputtest fills structs with invalid values, for tests of the checks that solvers make and for scripts/adversary, and says how many
+// random instances tests draw.
 package inputtest
 
 import (
@@ -8,7 +9,16 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"testing"
 )
+
+// Draws is how many random instances a test draws: a fifth of n with -short, as under the race detector.
+func Draws(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
 
 // SpoilField changes a random exported field, or an element, of the struct that p points to, and returns its
 // path. The change may leave the struct as good as it was.

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"coalesce/solvers/solve/inputtest"
 )
 
 // drawn is a small problem with rows of all kinds.
@@ -59,10 +61,7 @@ func all(p *Problem) []Solution {
 // The best solutions are those of all, and their proofs hold; altered ones do not.
 func TestBestOfAllSolutions(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 1))
-	rounds := 2000
-	if testing.Short() {
-		rounds = 400
-	}
+	rounds := inputtest.Draws(2000)
 	none, several, refused, nodes := 0, 0, 0, int64(0)
 	for round := range rounds {
 		p := drawn(r)

@@ -3,6 +3,8 @@ package cliques
 import (
 	"math/rand/v2"
 	"testing"
+
+	"coalesce/solvers/solve/inputtest"
 )
 
 // graphOf is the graph of weights of pairs i < j.
@@ -31,7 +33,7 @@ func graphOf(n int, weight func(i, j int) int64) *Graph {
 func TestCuts(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 6))
 	tight := 0
-	for k := range 2000 {
+	for k := range inputtest.Draws(2000) {
 		n := 2 + r.IntN(7)
 		dense := 1 + r.IntN(4)
 		g := graphOf(n, func(int, int) int64 {
@@ -72,7 +74,7 @@ func TestCuts(t *testing.T) {
 			}
 		}
 	}
-	if tight < 1950 {
+	if tight < inputtest.Draws(1950) {
 		t.Errorf("found %d bounds that are the best, expected most of 2000", tight)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"coalesce/solvers/solve/inputtest"
 )
 
 // Random graphs, dense and sparse, against all partitions: levels bound the best, and a search of the coalitions left finds it from any partition. What is proven can be proven again; where prices
@@ -11,7 +13,7 @@ import (
 func TestLevels(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 7))
 	tight := 0
-	for k := range 2000 {
+	for k := range inputtest.Draws(2000) {
 		n := 1 + r.IntN(8)
 		dense := 1 + r.IntN(4)
 		g := graphOf(n, func(int, int) int64 {
@@ -54,7 +56,7 @@ func TestLevels(t *testing.T) {
 			t.Fatalf("%d: altered prices bound partitions by %d, and one is worth %d", k, lie.Bound(), best)
 		}
 	}
-	if tight < 1950 {
+	if tight < inputtest.Draws(1950) {
 		t.Errorf("found %d bounds that are the best, expected most of 2000", tight)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
+	"coalesce/solvers/solve/inputtest"
 )
 
 // best is the structure of the largest value, by exhaustion.
@@ -76,7 +77,7 @@ const kinds = 6
 // Shapley and Banzhaf values are those of the definition, agent by agent over all coalitions.
 func TestValuesByDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for k := range 2000 {
+	for k := range inputtest.Draws(2000) {
 		n := 1 + r.IntN(6)
 		if k%100 == 0 {
 			n = 12 // sums over high and low members
@@ -123,7 +124,7 @@ func TestValuesByDefinition(t *testing.T) {
 func TestCoresAndNucleoli(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
 	empty, refused := 0, 0
-	for k := range 2000 {
+	for k := range inputtest.Draws(2000) {
 		inst := drawn(r, 1+r.IntN(6), k%kinds)
 		g, _ := newGame(inst, Core)
 		s := best(g)
@@ -154,7 +155,7 @@ func TestCoresAndNucleoli(t *testing.T) {
 			}
 		}
 	}
-	if empty < 40 || refused < 4000 {
+	if empty < inputtest.Draws(40) || refused < inputtest.Draws(4000) {
 		t.Errorf("cores were empty %d times, %d altered payoffs refused", empty, refused)
 	}
 }

@@ -3,6 +3,8 @@ package embedding
 import (
 	"math/rand/v2"
 	"testing"
+
+	"coalesce/solvers/solve/inputtest"
 )
 
 // check holds faces of a connected graph against their definition: each meets every vertex evenly, and Euler's number is right.
@@ -114,7 +116,7 @@ func TestPlanar(t *testing.T) {
 // Graphs with a subdivision of K5 or K3,3 are not planar.
 func TestNotPlanar(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
-	for round := range 2000 {
+	for round := range inputtest.Draws(2000) {
 		var ends [][2]int32
 		n := 6
 		if round%2 == 0 {

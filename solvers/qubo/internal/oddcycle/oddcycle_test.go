@@ -12,6 +12,7 @@ import (
 
 	"coalesce/solvers/qubo/internal/frustration"
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve/inputtest"
 )
 
 // drawn is an instance on edges, with linear terms where fields is not nil.
@@ -109,7 +110,7 @@ func coefficients(r *rand.Rand, kind int) func() float64 {
 func TestExhaustion(t *testing.T) {
 	r := rand.New(rand.NewPCG(60, 2))
 	divided := 0
-	for round := range 2000 {
+	for round := range inputtest.Draws(2000) {
 		n := 3 + r.IntN(11)
 		edges := sparse(r, n, min(float64(n-1), 1+6*r.Float64()))
 		if round%5 == 0 {
@@ -150,8 +151,8 @@ func TestExhaustion(t *testing.T) {
 			t.Fatalf("round %d: the loss %v, the least is %d", round, m.Loss(m.Spins(up)), least)
 		}
 	}
-	t.Logf("%d of 2,000 were divided into cases", divided)
-	if divided < 20 {
+	t.Logf("%d were divided into cases", divided)
+	if divided < inputtest.Draws(20) {
 		t.Errorf("%d instances were divided into cases", divided)
 	}
 }

@@ -166,7 +166,11 @@ func verifyPrices(v *solve.Verdict, inst *problem.Instance, r *Result) {
 	limits := price.Settings{Steps: 1 << 36, Columns: 1 << 25}
 	var steps int64
 	var err error
-	inst = inst.Widen().Instance
+	if r.Solved != "" {
+		inst = inst.ConvertTo(r.Solved).Instance
+	} else {
+		inst = inst.Widen().Instance
+	}
 	switch inst.Type {
 	case problem.Int32:
 		steps, err = price.Verify(context.Background(), inst.I32, r.Structure, &r.Prices.Proof, limits)

@@ -32,13 +32,22 @@ func (inst *Instance) NearestDecimal(sum float64) float64 {
 	return sum
 }
 
-// PlacesOf are the places of an instance whose values have so many digits behind the point, and magnitudes up to the largest: 0 where that takes more
-// digits than a float64 has.
-func PlacesOf(digits int, largest float64) int {
-	if digits > maxPlaces || largest*math.Pow10(digits) >= mostUnits {
-		return 0
+// SetPlaces sets Places of values that need so many digits behind the point, of magnitudes up to the largest: 0 where that takes more digits than a
+// float64 has.
+func (inst *Instance) SetPlaces(digits int, largest float64) {
+	inst.Places, inst.largest = 0, 0
+	if digits <= maxPlaces && largest*math.Pow10(digits) < mostUnits {
+		inst.Places, inst.largest = digits, largest
 	}
-	return digits
+}
+
+// FloatsSuffice reports whether the largest magnitude alone shows that sums of the float64 tell the best structures of decimals.
+func (inst *Instance) FloatsSuffice() bool {
+	s := valueRange{factor: inst.factor()}
+	for k := range s.largest {
+		s.largest[k] = inst.largest * s.factor
+	}
+	return inst.largest > 0 && s.floatsSuffice(inst.N)
 }
 
 // decimalRange is the range of decimals in units, or where some values are none, that of the binary numbers.
@@ -54,6 +63,9 @@ func (inst *Instance) decimalRange() valueRange {
 func (inst *Instance) DecimalError() float64 {
 	if inst.Places == 0 {
 		return 0
+	}
+	if inst.largest > 0 {
+		return float64(inst.N) * inst.largest * 0x1p-52
 	}
 	s := inst.decimalRange()
 	return s.largestSum(inst.N) / s.factor * 0x1p-52

@@ -59,7 +59,8 @@ type Instance struct {
 	Source string   // the file, or the distribution and seed
 	Notes  []string // what was changed on the way in, one sentence each
 
-	safe preparedState
+	safe    preparedState
+	largest float64 // magnitude of decimals, when they were read; 0: not known
 }
 
 // preparedState is the values that Promote has looked at: whoever sets another slice has them looked at again.
@@ -103,7 +104,8 @@ func AgentsOf(values uint64) (int, error) {
 }
 
 func SetValues[T Number](inst *Instance, values []T) {
-	inst.I16, inst.I32, inst.I64, inst.F32, inst.F64, inst.Places = nil, nil, nil, nil, nil, 0
+	inst.I16, inst.I32, inst.I64, inst.F32, inst.F64 = nil, nil, nil, nil, nil
+	inst.SetPlaces(0, 0)
 	switch v := any(values).(type) {
 	case []int16:
 		inst.Type, inst.I16 = Int16, v

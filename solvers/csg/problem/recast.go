@@ -14,9 +14,10 @@ import (
 // two, or of ten. Structures are ranked as before.
 type Recast struct {
 	*Instance
-	of    *Instance
-	unit  int     // values were multiples of 2^unit, decimals of 2^unit 10^-Places
-	least float64 // in units: totals below are those of structures with a forbidden block
+	of      *Instance
+	unit    int     // values were multiples of 2^unit, decimals of 2^unit 10^-Places
+	Forbids bool    // some coalition is forbidden, and worth less than what it was
+	least   float64 // in units: totals below are those of structures with a forbidden block
 }
 
 // ConvertTo is the instance with its values as integers of the first of some types that is no
@@ -57,7 +58,7 @@ func (inst *Instance) Widen() *Recast {
 		return inst.ConvertTo(Int32)
 	case inst.Places > 0:
 		x := *inst
-		x.Places = 0
+		x.SetPlaces(0, 0)
 		return unchanged(&x)
 	}
 	return unchanged(inst)
@@ -87,7 +88,7 @@ func recast[T Number](inst *Instance, values []T, types []Value) *Recast {
 	if k < 0 || types[k] == inst.Type {
 		return unchanged(inst)
 	}
-	r := &Recast{Instance: &Instance{N: inst.N, Names: inst.Names, Source: inst.Source, Sizes: inst.Sizes}, of: inst, unit: s.unit, least: -s.largestSumInUnits(inst.N)}
+	r := &Recast{Instance: &Instance{N: inst.N, Names: inst.Names, Source: inst.Source, Sizes: inst.Sizes}, of: inst, unit: s.unit, Forbids: s.forbids, least: -s.largestSumInUnits(inst.N)}
 	switch types[k] {
 	case Int16:
 		SetValues(r.Instance, units[T, int16](values, s, inst.Sizes))
@@ -132,6 +133,11 @@ func (r *Recast) Total(claimed string) string {
 		return claimed
 	}
 	return r.inValues(x)
+}
+
+// Float is a number of units in the values that the instance had, rounded.
+func (r *Recast) Float(units float64) float64 {
+	return math.Ldexp(units, r.unit) / r.of.factor()
 }
 
 // inValues writes a number of units.

@@ -23,6 +23,13 @@ func (a PriceAlgorithm) Solve(ctx context.Context, t *Task, out *Outcome) error 
 	start := time.Now()
 	inst, o, limits := t.Instance, t.Settings, a.Limits
 	as := inst.Widen()
+	if o.Variant == "" {
+		var err error
+		if as, err = variants.RecastDecimals(ctx, inst); err != nil {
+			return err
+		}
+	}
+	exact := inst.Places > 0 && as.Changed()
 	out.Variant, out.Refuted = "price on all cores", "prices"
 	if t.Facts.Kind != device.Host {
 		choice, err := variants.Choose(&gencsg.Price, t.Facts, as.Instance, o, "")
@@ -40,7 +47,9 @@ func (a PriceAlgorithm) Solve(ctx context.Context, t *Task, out *Outcome) error 
 	defer stop()
 	slack := inst.DecimalError()
 	limits.Improved = func(blocks []uint64, value, bound float64) {
-		if slack > 0 {
+		if exact {
+			bound = as.Float(math.Nextafter(bound, math.Inf(1)))
+		} else if slack > 0 {
 			bound = math.Nextafter(bound+slack, math.Inf(1))
 		}
 		// A float64 may be less than an integer bound of 64 bits.
@@ -70,7 +79,9 @@ func (a PriceAlgorithm) Solve(ctx context.Context, t *Task, out *Outcome) error 
 	if err != nil {
 		return err
 	}
-	if inst.Places > 0 && o.Algorithm == "" && o.Variant == "" && !provesDecimals(inst, found) {
+	if exact {
+		out.setClaim(as, out.Claimed)
+	} else if inst.Places > 0 && !inst.FloatsSuffice() && o.Algorithm == "" && o.Variant == "" && !provesDecimals(inst, found) {
 		return fmt.Errorf("%w: prices of float64 leave a gap between decimals", price.ErrCostly)
 	}
 	out.Prepare = found.Upload.Seconds()

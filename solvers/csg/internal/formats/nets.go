@@ -167,6 +167,6 @@ func (t *table) expand(inst *problem.Instance) error {
 		most = max(most, math.Abs(reals[mask]))
 	}
 	problem.SetValues(inst, reals)
-	inst.Places = problem.PlacesOf(scale, most)
+	inst.SetPlaces(scale, most)
 	return nil
 }

@@ -465,13 +465,12 @@ func (t *table) fill(inst *problem.Instance, missing entry) error {
 		values[e.mask] = e.f
 	}
 	problem.SetValues(inst, values)
-	inst.Places = t.places(missing)
+	inst.SetPlaces(t.places(missing))
 	return nil
 }
 
-// places are the digits behind the point that all values need, 0 where some value has more digits than a float64 tells.
-func (t *table) places(missing entry) int {
-	places, most := 0, 0.0
+// places are the digits behind the point that all values need, 0 where some value has more than 18 digits, and the largest magnitude.
+func (t *table) places(missing entry) (places int, most float64) {
 	for i := -1; i < len(t.entries); i++ {
 		e := &missing
 		if i >= 0 {
@@ -481,9 +480,9 @@ func (t *table) places(missing entry) int {
 		case math.IsInf(e.f, -1):
 			continue
 		case e.digits == noDecimal:
-			return 0
+			return 0, 0
 		}
 		places, most = max(places, e.fewestDigits()), max(most, math.Abs(e.f))
 	}
-	return problem.PlacesOf(places, most)
+	return places, most
 }

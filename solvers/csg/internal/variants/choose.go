@@ -38,6 +38,19 @@ func Recast(ctx context.Context, inst *problem.Instance, types ...problem.Value)
 	return cancel.AtOnce(ctx, func() (*problem.Recast, error) { return inst.ConvertTo(types...), nil }, nil)
 }
 
+// RecastDecimals is an instance as int64 where these hold decimals whose sums float64 does not tell apart and none is forbidden, else widened. Prices
+// need no narrower integers.
+func RecastDecimals(ctx context.Context, inst *problem.Instance) (*problem.Recast, error) {
+	if inst.Places == 0 || inst.FloatsSuffice() || !hasRoomForCopy(inst.N) {
+		return inst.Widen(), nil
+	}
+	as, err := Recast(ctx, inst, problem.Int64)
+	if err != nil || as.Changed() && !as.Forbids {
+		return as, err
+	}
+	return inst.Widen(), nil
+}
+
 // solvedTypes are the types in which a family's kernels may solve an instance; the first that holds
 // every sum is taken: the type of the variant that is asked for or pinned, else the narrowest first.
 // Two sums of int16 take one instruction from compute capability 9.0 on. Tiles of GPUs alone have

@@ -98,9 +98,9 @@ func TestTheOptimumOfLargeTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := options(t, time.Second)
-	exact, err := csg.Solve(context.Background(), table, csg.Options{Settings: solve.Settings{Devices: o.Devices, TimeLimit: o.TimeLimit}})
-	if err != nil {
-		t.Fatal(err)
+	exact, err := csg.Solve(context.Background(), table, csg.Options{Settings: solve.Settings{Devices: o.Devices}})
+	if err != nil || !exact.Proven {
+		t.Fatal(err, exact)
 	}
 	if r := checked(t, inst, o); math.Abs(r.Value.Float()-exact.Value.Float()) > 1e-9 {
 		t.Errorf("found %s, exactly %s", r.Value, exact.Value)

@@ -51,7 +51,7 @@ func drawCosts(r *rand.Rand, kind string, rows, cols int) []float64 {
 }
 
 // The share of Match's time that the check takes, with all that decides; where the kernel for few columns solves, which checks as it goes,
-// the time of the other kernels' check as a share of its time. scripts/assignment-small runs it.
+// the time of the check otherwise as a share of its time. scripts/assignment-small runs it.
 func BenchmarkCertificate(b *testing.B) {
 	squares := []int{2, 3, 5, 8, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 700, 1000, 2000, 5000}
 	var shapes [][2]int
@@ -87,7 +87,7 @@ func BenchmarkCertificate(b *testing.B) {
 
 // shareOfCheck reports the share by the least times of rounds by turns.
 func shareOfCheck[T lapjv.Cost](b *testing.B, shape [2]int, costs []T) {
-	const whole, others, unchecked = 0, 1, 2 // Match, the kernels for all sizes alone, and these without the check
+	const whole, others, unchecked = 0, 1, 2 // Match, it without the kernel for few columns, and that without the check
 	var matchers [3]Matcher
 	matchers[unchecked].unchecked = true
 	column := make([]int32, shape[0])
@@ -101,7 +101,7 @@ func shareOfCheck[T lapjv.Cost](b *testing.B, shape [2]int, costs []T) {
 				if k == whole {
 					_, ok = Match(s, shape[0], shape[1], costs, false, column)
 				} else {
-					ok = byKernels(s, shape[0], shape[1], costs, false, 0, column)
+					ok = solve(s, shape[0], shape[1], costs, false, 0, column)
 					s.search.Close()
 				}
 				if !ok {

@@ -31,7 +31,7 @@ type Matcher struct {
 	graph  graph
 	own    []float64 // costs of matched pairs
 
-	unchecked bool // for the benchmark of the certificate: the kernels end before their check
+	unchecked bool // for the benchmark of the certificate: searches end before their check
 }
 
 // A Reading says which pairs of a row searches read.

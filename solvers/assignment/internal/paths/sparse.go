@@ -126,7 +126,10 @@ func usual[T problem.Number](costs []T) (common T, ok bool) {
 func findSparse[T problem.Number](s *Matcher, rows, cols int, costs []T, one T, maximize bool, scale float64, column []int32) bool {
 	q := &s.sparse
 	n, ok := collect(q, costs, one, maximize)
-	if !ok || !q.open(rows, cols, n, T(1)/2 == 0, scale) || !q.match() || !q.check() || q.lost && q.tied && !q.isBest(&s.graph) || !q.complete() {
+	if !ok || !q.open(rows, cols, n, T(1)/2 == 0, scale) || !q.match() {
+		return false
+	}
+	if !s.unchecked && (!q.check() || q.lost && q.tied && !q.isBest(&s.graph)) || !q.complete() {
 		return false
 	}
 	s.own = resize(s.own, q.rows)

@@ -57,7 +57,8 @@ func files(dir string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What was written before may fit an older declaration: where a package has errors, it is not read. That Fields is missing then is none.
+	// The generated file may belong to an older struct, and then its package has errors. The packages are loaded again without
+	// the generated files in that case; errors about the method Fields, which is then missing, do not matter.
 	overlay, patterns := map[string][]byte{}, []string(nil)
 	for _, folder := range folders {
 		rel, err := filepath.Rel(dir, folder)

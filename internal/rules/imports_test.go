@@ -162,7 +162,7 @@ var rooms = []room{
 	{"solvers/csg/internal/tiles", slices.Concat(csgFamily, []string{"autotune/tuned", "runtime/collective"})},
 	{"solvers/csg/internal/hosttiles", slices.Concat(csgFamily, []string{"runtime/collective", "runtime/host"})},
 	{"solvers/csg/internal/hostdp", []string{"solvers/csg/problem", "solvers/csg/internal/levels", "solvers/csg/internal/reference", "runtime/device"}},
-	{"solvers/csg/internal/price", []string{"solvers/csg/problem", "solvers/solve", "generated/csg", "runtime/device", "runtime/collective"}},
+	{"solvers/csg/internal/price", []string{"solvers/csg/internal/basis", "solvers/csg/problem", "solvers/solve", "generated/csg", "runtime/device", "runtime/collective"}},
 	{"solvers/csg/internal/variants", []string{"solvers/csg/problem", "solvers/csg/internal/cancel", "solvers/csg/internal/hosttiles", "solvers/csg/internal/price", "solvers/csg/internal/reference", "solvers/csg/internal/splits", "solvers/csg/internal/tiles", "solvers/solve", "generated/csg", "runtime/device", "runtime/host", "autotune/tuned"}},
 	{"solvers/csg/internal/kernels", []string{"solvers/csg/problem", "solvers/csg/internal/engine", "solvers/csg/internal/hosttiles", "solvers/csg/internal/splits", "solvers/csg/internal/tiles", "solvers/csg/internal/variants", "solvers/solve", "generated/csg", "runtime/device", "runtime/collective"}},
 	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/csg/internal/engine", "solvers/csg/internal/levels", "solvers/csg/internal/reference", "solvers/solve", "solvers/cores", "generated/csg", "runtime/collective", "runtime/device", "runtime/disk", "runtime/host", "autotune/tuned"}},
@@ -170,7 +170,8 @@ var rooms = []room{
 	{"solvers/csg/internal/attempt", []string{"solvers/csg/problem", "solvers/csg/internal/cancel", "solvers/csg/internal/checkpoint", "solvers/csg/internal/engine", "solvers/csg/internal/hostdp", "solvers/csg/internal/kernels", "solvers/csg/internal/price", "solvers/csg/internal/reference", "solvers/csg/internal/variants", "solvers/solve", "generated/csg", "runtime/device", "autotune/tuned"}},
 	{"solvers/csg/internal/tune", []string{"solvers/csg/problem", "solvers/csg/internal/draw", "solvers/csg/internal/engine", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/reference", "solvers/csg/internal/splits", "solvers/csg/internal/variants", "solvers/solve", "solvers/algorithms", "generated/csg", "runtime/device", "autotune/subject"}},
 	// Searches of functions have binary quadratic programs read their graphs.
-	{"solvers/csg/internal/cliques", []string{"solvers/lp"}},
+	{"solvers/csg/internal/basis", nil},
+	{"solvers/csg/internal/cliques", []string{"solvers/csg/internal/basis", "solvers/lp"}},
 	{"solvers/csg/internal/lns", nil},
 	{"solvers/csg/anytime", []string{"solvers/option", "solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/payoff", "solvers/csg/internal/lns", "solvers/formats", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
 	// The API knows no kernels: what it runs, the plan names and an attempt does.

@@ -200,11 +200,11 @@ func (x *Leveler) level(k int, basis []column, before float64) (prices []int64, 
 			if len(found) == 0 {
 				switch {
 				case ended:
-					return prices, above, m.basis
+					return prices, above, m.places
 				case x.stop():
 					return nil, 0, nil
 				case max(2*above, leastRaise) >= before: // no lower than before
-					return x.levels[k-1], before, m.basis
+					return x.levels[k-1], before, m.places
 				}
 				above = max(2*above, leastRaise)
 				continue

@@ -3,8 +3,9 @@ package cliques
 import (
 	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
+
+	"coalesce/solvers/csg/internal/basis"
 )
 
 // A column is a coalition and the sum of its weights.
@@ -13,108 +14,56 @@ type column struct {
 	value int64
 }
 
-// A master is the linear program of partitions, max Σ value·x over coalitions with Σ x = 1 at each of the first n nodes and x of at least 0, solved by the primal simplex method. Its
-// prices are float64s, which a search of all coalitions proves after they were rounded up. Right sides differ by random numbers of up to 2^-20, so that ratios do.
+// A master is the linear program of partitions over the coalitions known. A search of all coalitions proves its prices after they were
+// rounded up.
 type master struct {
+	basis   *basis.Basis
 	n       int
 	columns []column
 	nodes   [][]uint8 // of each column
-	basis   []column
-	inverse []float64
-	x, y    []float64
-	right   []float64
-	entry   []float64
-	pivots  int
+	places  []column  // of the basis
 }
 
 // newMaster begins with a basis of the first nodes, to which single nodes are added.
-func newMaster(n int, basis []column) *master {
-	m := &master{n: n, inverse: make([]float64, n*n), x: make([]float64, n), y: make([]float64, n), right: make([]float64, n), entry: make([]float64, n)}
-	random := rand.New(rand.NewPCG(1, 2))
-	m.basis = append(m.basis, basis...)
+func newMaster(n int, first []column) *master {
+	m := &master{basis: basis.New(n, 2), n: n}
+	m.places = append(m.places, first...)
 	for i := range n {
-		m.right[i] = 1 + random.Float64()*0x1p-20
 		one := column{}
 		one.add(i)
 		m.add(one)
-		if i >= len(basis) {
-			m.basis = append(m.basis, one)
+		if i >= len(first) {
+			m.places = append(m.places, one)
 		}
 	}
 	if !m.factor() {
-		for i := range n {
-			m.basis[i] = m.columns[i]
-		}
+		copy(m.places, m.columns)
 		m.factor()
 	}
 	return m
 }
 
-// add adds a column.
-func (m *master) add(c column) {
-	var nodes []uint8
+// factor inverts the basis of places, or returns false if it is singular or its solution is not feasible.
+func (m *master) factor() bool {
+	for place, c := range m.places {
+		m.basis.Set(place, m.list(c), float64(c.value))
+	}
+	return m.basis.Factor() && m.basis.Feasible()
+}
+
+// list is the nodes of a column, ascending.
+func (m *master) list(c column) (nodes []uint8) {
 	for i := range m.n {
 		if c.has(i) {
 			nodes = append(nodes, uint8(i))
 		}
 	}
-	m.columns, m.nodes = append(m.columns, c), append(m.nodes, nodes)
+	return nodes
 }
 
-// factor inverts the basis and computes x and y, or returns false if it is singular, or if x is not feasible.
-func (m *master) factor() bool {
-	n := m.n
-	a := make([]float64, n*n) // row: node, column: place in the basis
-	clear(m.inverse)
-	for c := range m.basis {
-		for i := range n {
-			if m.basis[c].has(i) {
-				a[i*n+c] = 1
-			}
-		}
-		m.inverse[c*n+c] = 1
-	}
-	for c := range n {
-		p := c
-		for r := c + 1; r < n; r++ {
-			if math.Abs(a[r*n+c]) > math.Abs(a[p*n+c]) {
-				p = r
-			}
-		}
-		if math.Abs(a[p*n+c]) < 1e-9 {
-			return false
-		}
-		for k := range n {
-			if p != c {
-				a[p*n+k], a[c*n+k] = a[c*n+k], a[p*n+k]
-				m.inverse[p*n+k], m.inverse[c*n+k] = m.inverse[c*n+k], m.inverse[p*n+k]
-			}
-		}
-		turn := 1 / a[c*n+c]
-		for k := range n {
-			a[c*n+k] *= turn
-			m.inverse[c*n+k] *= turn
-		}
-		for r := range n {
-			if f := a[r*n+c]; r != c && f != 0 {
-				for k := range n {
-					a[r*n+k] -= f * a[c*n+k]
-					m.inverse[r*n+k] -= f * m.inverse[c*n+k]
-				}
-			}
-		}
-	}
-	clear(m.y)
-	feasible := true
-	for r, b := range m.basis {
-		m.x[r] = 0
-		for k, v := range m.inverse[r*n : (r+1)*n] {
-			m.x[r] += v * m.right[k]
-			m.y[k] += float64(b.value) * v
-		}
-		feasible = feasible && m.x[r] > -1e-7
-	}
-	return feasible
+// add adds a column.
+func (m *master) add(c column) {
+	m.columns, m.nodes = append(m.columns, c), append(m.nodes, m.list(c))
 }
 
 // solve pivots until no column is worth more than its prices, but for rounding.
@@ -130,7 +79,7 @@ func (m *master) solve() {
 	cost := func(at int) float64 {
 		c := float64(m.columns[at].value)
 		for _, i := range m.nodes[at] {
-			c -= m.y[i]
+			c -= m.basis.Prices[i]
 		}
 		return c
 	}
@@ -174,50 +123,19 @@ func (m *master) solve() {
 	}
 }
 
-// enter pivots a column into the basis, or returns false if rounding leaves no pivot.
+// enter pivots a column into the basis, or returns false if rounding leaves no pivot or no feasible basis.
 func (m *master) enter(at int, cost float64) bool {
-	n, out, ratio := m.n, -1, math.Inf(1)
-	for r := range n {
-		v, row := 0.0, m.inverse[r*n:(r+1)*n]
-		for _, i := range m.nodes[at] {
-			v += row[i]
-		}
-		if m.entry[r] = v; v < 1e-9 {
-			continue
-		}
-		if q := max(0, m.x[r]) / v; q < ratio-1e-12 || q < ratio+1e-12 && v > m.entry[out] {
-			out, ratio = r, q
-		}
+	place, ok := m.basis.Enter(m.nodes[at], float64(m.columns[at].value), cost)
+	if place >= 0 {
+		m.places[place] = m.columns[at]
 	}
-	if out < 0 {
-		return false
-	}
-	turn := 1 / m.entry[out]
-	row := m.inverse[out*n : (out+1)*n]
-	for k := range row {
-		row[k] *= turn
-		m.y[k] += cost * row[k]
-	}
-	for r, f := range m.entry {
-		if r == out || f == 0 {
-			continue
-		}
-		to := m.inverse[r*n : (r+1)*n]
-		for k, v := range row {
-			to[k] -= f * v
-		}
-		m.x[r] -= f * ratio
-	}
-	m.x[out] = ratio
-	m.basis[out] = m.columns[at]
-	m.pivots++
-	return m.pivots%64 != 0 || m.factor()
+	return ok && (m.basis.Pivots%64 != 0 || m.basis.Feasible())
 }
 
 // prices are the prices, raised by a share and rounded up.
 func (m *master) prices(share float64) []int64 {
 	out := make([]int64, m.n)
-	for i, y := range m.y {
+	for i, y := range m.basis.Prices {
 		out[i] = int64(math.Ceil(max(0, y) * (1 + share)))
 	}
 	return out
@@ -229,7 +147,7 @@ func (m *master) nearest(count int) []int {
 	for k := range at {
 		at[k], cost[k] = k, float64(m.columns[k].value)
 		for _, i := range m.nodes[k] {
-			cost[k] -= m.y[i]
+			cost[k] -= m.basis.Prices[i]
 		}
 	}
 	slices.SortFunc(at, func(a, b int) int { return cmp.Compare(cost[b], cost[a]) })

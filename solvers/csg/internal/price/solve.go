@@ -126,9 +126,9 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		}
 		if better {
 			s.addToMaster(f.items, prices)
-			before := s.master.pivots
+			before := s.master.basis.Pivots
 			s.master.solve(maxPivots)
-			improved, most, s.likely = s.master.pivots > before, largest/2, false
+			improved, most, s.likely = s.master.basis.Pivots > before, largest/2, false
 		}
 	}
 	return nil, fmt.Errorf("%d passes: %w", s.Passes, ErrCostly)
@@ -356,7 +356,7 @@ func (s *solver) reportIncumbent() {
 }
 
 func (s *solver) finish() *Result {
-	s.Gap, s.Pivots = s.Bound-s.value, s.master.pivots
+	s.Gap, s.Pivots = s.Bound-s.value, s.master.basis.Pivots
 	s.Survivors = countWhere(s.limits.Cores, s.by.items, func(x pricedCoalition) bool { return x.loss <= s.Gap-s.Multiple })
 	return &s.Result
 }
@@ -364,7 +364,7 @@ func (s *solver) finish() *Result {
 // prices are the duals of the master, in units, rounded to multiples of grain.
 func (s *solver) prices() ([]int64, error) {
 	prices := make([]int64, s.n)
-	for i, y := range s.master.y {
+	for i, y := range s.master.basis.Prices {
 		x := math.Round(y / s.scale / float64(s.grain))
 		if !(math.Abs(x)*float64(s.grain) < largest/2) {
 			return nil, fmt.Errorf("a price of %g: %w", y, ErrCostly)

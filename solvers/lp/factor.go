@@ -71,10 +71,7 @@ func (s *Solver) reduceCosts() {
 		}
 	}
 	for j := range s.n {
-		d := s.cost[j]
-		for _, i := range s.Columns[j] {
-			d -= price[i]
-		}
+		d := s.cost[j] - s.product(j, price)
 		if s.place[j] >= 0 {
 			d = 0
 		}

@@ -1,6 +1,6 @@
-// Package lp solves the linear relaxation of set packing by the bounded dual simplex
-// method: maximise Σ price(j)·x(j) where the columns of each row add up to at most 1,
-// or what else the row allows, and 0 ≤ x ≤ 1. All entries are 1.
+// Package lp solves linear relaxations of programs of 0 and 1 by the bounded dual simplex
+// method: maximise Σ price(j)·x(j) where the columns of each row, times their entries, add up to at most 1,
+// or what else the row allows, and 0 ≤ x ≤ 1. Entries are 1 unless the matrix has others.
 //
 // Columns are boxed, so every basis with row prices of at least 0 can be made dual
 // feasible by moving columns between their bounds: after any change of bounds the
@@ -28,9 +28,10 @@ const (
 
 var inf = math.Inf(1)
 
-// A Matrix is the rows and the columns of a packing problem, both as lists.
+// A Matrix is the rows and the columns of a program, as lists.
 type Matrix struct {
-	Columns [][]int32 // rows of each column, ascending
+	Columns [][]int32   // rows of each column, ascending
+	Entries [][]float64 // of each column, in these rows; nil: all are 1
 	Rows    int
 	Most    []float64 // the most that the columns of each row may add up to; nil: 1
 	Equal   []bool    // rows whose columns add up to that; nil: none has to
@@ -53,7 +54,7 @@ type Solver struct {
 	weight  []float64 // squared lengths of the inverse's rows
 	age     int       // pivots since the inverse was computed from scratch
 	noise   float64   // the most by which a cost may differ from the one given; 0: none differs
-	most    float64   // sum of what the rows allow
+	most    float64   // sum of what the rows allow, and of the columns where entries are not all 1
 	Pivots  int
 	Lasting int // pivots between two inversions from scratch
 	// Perturbations is how often equal costs made steps of 0 and were perturbed.
@@ -103,9 +104,10 @@ func newSolver(a *Matrix, prices []float64, fewRows int) *Solver {
 			s.up[n+i] = 0
 		}
 		s.head[i], s.place[n+i] = int32(n+i), int32(i)
-		if s.most++; a.Most != nil {
-			s.most += a.Most[i] - 1
-		}
+		s.most += math.Abs(s.allowed(i))
+	}
+	if a.Entries != nil {
+		s.most += float64(n)
 	}
 	for i := range s.weight {
 		s.weight[i] = 1
@@ -113,6 +115,47 @@ func newSolver(a *Matrix, prices []float64, fewRows int) *Solver {
 	s.chooseFactors()
 	s.refactor()
 	return s
+}
+
+// allowed is the most that the columns of a row add up to.
+func (a *Matrix) allowed(i int) float64 {
+	if a.Most == nil {
+		return 1
+	}
+	return a.Most[i]
+}
+
+// addColumn adds a column, or a slack, times a number to sums of rows.
+func (s *Solver) addColumn(j int, times float64, sums []float64) {
+	switch {
+	case j >= s.n:
+		sums[j-s.n] += times
+	case s.Entries == nil:
+		for _, i := range s.Columns[j] {
+			sums[i] += times
+		}
+	default:
+		entries := s.Entries[j]
+		for k, i := range s.Columns[j] {
+			sums[i] += times * entries[k]
+		}
+	}
+}
+
+// product is the sum of a column's entries, each times the number of its row.
+func (s *Solver) product(j int, numbers []float64) float64 {
+	sum := 0.0
+	if s.Entries == nil {
+		for _, i := range s.Columns[j] {
+			sum += numbers[i]
+		}
+		return sum
+	}
+	entries := s.Entries[j]
+	for k, i := range s.Columns[j] {
+		sum += entries[k] * numbers[i]
+	}
+	return sum
 }
 
 // Bound sets the bounds of a column: 0 and 1, or both the same to fix the column.
@@ -189,15 +232,8 @@ func (s *Solver) Objective() float64 {
 // enterColumn computes the tableau's column of a column outside the basis.
 func (s *Solver) enterColumn(j int) {
 	if s.lu != nil {
-		load := s.lu.byRow
-		if j >= s.n {
-			load[j-s.n] = 1
-		} else {
-			for _, i := range s.Columns[j] {
-				load[i] = 1
-			}
-		}
-		s.lu.solve(load, s.column)
+		s.addColumn(j, 1, s.lu.byRow)
+		s.lu.solve(s.lu.byRow, s.column)
 		return
 	}
 	clear(s.column)
@@ -206,12 +242,20 @@ func (s *Solver) enterColumn(j int) {
 			s.column[r] += s.inverse[k]
 		}
 	}
-	if j >= s.n {
+	switch {
+	case j >= s.n:
 		add(j - s.n)
-		return
-	}
-	for _, i := range s.Columns[j] {
-		add(int(i))
+	case s.Entries == nil:
+		for _, i := range s.Columns[j] {
+			add(int(i))
+		}
+	default:
+		for at, i := range s.Columns[j] {
+			times := s.Entries[j][at]
+			for r, k := 0, int(i); r < s.m; r, k = r+1, k+s.m {
+				s.column[r] += times * s.inverse[k]
+			}
+		}
 	}
 }
 
@@ -276,8 +320,12 @@ func (s *Solver) restart() {
 			continue
 		}
 		d := s.cost[j] // pivots keep the reduced costs of free columns only
-		for _, i := range s.Columns[j] {
-			d += s.d[s.n+int(i)] - s.cost[s.n+int(i)]
+		for k, i := range s.Columns[j] {
+			price := s.d[s.n+int(i)] - s.cost[s.n+int(i)]
+			if s.Entries != nil {
+				price *= s.Entries[j][k]
+			}
+			d += price
 		}
 		s.d[j] = d
 		if math.Abs(s.d[j]) > small { // else both bounds are dual feasible
@@ -302,9 +350,7 @@ func (s *Solver) loadBasis() {
 			continue
 		}
 		if v := s.Value(j); v != 0 {
-			for _, i := range s.Columns[j] {
-				load[i] -= v
-			}
+			s.addColumn(j, -v, load)
 		}
 	}
 	s.changed = false
@@ -424,9 +470,7 @@ func (s *Solver) pivot(r int, sign float64) bool {
 				move = -move
 			}
 			s.upper[j] = !s.upper[j]
-			for _, i := range s.Columns[j] {
-				s.shift[i] += move
-			}
+			s.addColumn(int(j), move, s.shift)
 		}
 		if s.lu != nil {
 			s.lu.solve(s.shift, s.edge)
@@ -490,11 +534,7 @@ func (s *Solver) tableauRow(r int, sign float64) {
 		if s.place[j] >= 0 {
 			continue
 		}
-		entry := 0.0
-		for _, i := range s.Columns[j] {
-			entry += inverse[i]
-		}
-		consider(j, entry)
+		consider(j, s.product(j, inverse))
 	}
 	for i, entry := range inverse {
 		if s.place[s.n+i] < 0 {
@@ -581,10 +621,16 @@ func (s *Solver) long(slope float64) (int, []ratio) {
 	}
 	order(0)
 	at := 0
-	for at < len(list)-1 {
+	for {
 		j := list[at].column
 		slope -= math.Abs(list[at].entry) * (s.up[j] - s.low[j])
 		if slope < 0 {
+			break
+		}
+		if at == len(list)-1 {
+			if slope > small { // all together do not bring the leaving column to its bound
+				return -1, nil
+			}
 			break
 		}
 		at++

@@ -32,6 +32,31 @@ func drawn(r *rand.Rand, n, m, per int) (*Matrix, []float64) {
 	return a, prices
 }
 
+// withEntries gives half of the programs entries other than 1, of both signs.
+func withEntries(r *rand.Rand, a *Matrix) {
+	if r.IntN(2) == 0 {
+		return
+	}
+	for _, rows := range a.Columns {
+		entries := make([]float64, len(rows))
+		for k := range entries {
+			entries[k] = float64(1+r.IntN(6)) / 4
+			if r.IntN(4) == 0 {
+				entries[k] *= -1
+			}
+		}
+		a.Entries = append(a.Entries, entries)
+	}
+}
+
+// entry is the entry of a column's k-th row.
+func (a *Matrix) entry(j, k int) float64 {
+	if a.Entries == nil {
+		return 1
+	}
+	return a.Entries[j][k]
+}
+
 type maker func(a *Matrix, prices []float64) *Solver
 
 // eachFactors runs a test with the choice between inverse and factors, and with factors of all bases.
@@ -55,9 +80,9 @@ func holds(t *testing.T, a *Matrix, prices []float64, s *Solver) {
 		}
 		value += x * prices[j]
 		reduced := prices[j]
-		for _, i := range rows {
-			load[i] += x
-			reduced -= s.Price(int(i))
+		for k, i := range rows {
+			load[i] += x * a.entry(j, k)
+			reduced -= s.Price(int(i)) * a.entry(j, k)
 		}
 		bound += max(reduced*s.low[j], reduced*s.up[j])
 	}
@@ -81,6 +106,7 @@ func TestPricesProveTheOptimum(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for range 400 {
 			a, prices := drawn(r, r.IntN(40), r.IntN(20), 4)
+			withEntries(r, a)
 			s := anew(a, prices)
 			if !s.Solve(context.Background(), math.Inf(-1), 0) {
 				t.Fatal("not solved")
@@ -283,7 +309,9 @@ func TestRowsChange(t *testing.T) {
 			s := anew(&Matrix{Columns: make([][]int32, n)}, prices)
 			for range 12 {
 				var rows [][]int32
+				var entries [][]float64
 				var most []float64
+				general := r.IntN(2) == 0
 				for range r.IntN(8) {
 					row := r.Perm(n)[:1+r.IntN(min(n, 6))]
 					slices.Sort(row)
@@ -292,8 +320,15 @@ func TestRowsChange(t *testing.T) {
 						columns[k] = int32(j)
 					}
 					rows, most = append(rows, columns), append(most, float64(r.IntN(len(row)+1)))
+					if general {
+						entry := make([]float64, len(row))
+						for k := range entry {
+							entry[k] = float64(r.IntN(9)-4) / 2
+						}
+						entries = append(entries, entry)
+					}
 				}
-				s.AddRows(rows, most)
+				s.AddRowsWithEntries(rows, entries, most)
 				for i := range s.Length() {
 					if r.IntN(10) == 0 {
 						s.Allow(i, float64(r.IntN(4)))
@@ -308,6 +343,9 @@ func TestRowsChange(t *testing.T) {
 				a := &Matrix{Columns: make([][]int32, n), Rows: s.Rows, Most: slices.Clone(s.Most)}
 				for j, rows := range s.Columns {
 					a.Columns[j] = slices.Clone(rows)
+					if s.Entries != nil {
+						a.Entries = append(a.Entries, slices.Clone(s.Entries[j]))
+					}
 				}
 				holds(t, a, prices, s)
 				new := anew(a, prices)
@@ -341,6 +379,7 @@ func TestEqualRows(t *testing.T) {
 	for range 600 {
 		n, m := 1+r.IntN(40), 1+r.IntN(16)
 		a, prices := drawn(r, n, m, 4)
+		withEntries(r, a)
 		a.Equal = make([]bool, m)
 		for i := range m {
 			a.Equal[i] = r.IntN(3) > 0
@@ -380,11 +419,11 @@ func TestEqualRows(t *testing.T) {
 				}
 				sum.Add(sum, new(big.Rat).Mul(exact(v), exact(most)))
 			}
-			for _, rows := range a.Columns {
+			for j, rows := range a.Columns {
 				price := new(big.Rat)
-				for _, i := range rows {
+				for k, i := range rows {
 					if v := s.Ray()[i]; a.Equal[i] || v > 0 {
-						price.Sub(price, exact(v))
+						price.Sub(price, new(big.Rat).Mul(exact(v), exact(a.entry(j, k))))
 					}
 				}
 				if price.Sign() > 0 {
@@ -420,7 +459,7 @@ func TestFactors(t *testing.T) {
 			}
 		}
 		f := &lu{}
-		if place, _ := f.factorise(m, func(p int) ([]int32, int) { return rows[p], slack[p] }); place >= 0 {
+		if place, _ := f.factorise(m, func(p int) ([]int32, []float64, int) { return rows[p], nil, slack[p] }); place >= 0 {
 			continue
 		}
 		columns := make([][]float64, m) // of the basis, by place

@@ -139,9 +139,9 @@ func (b *buckets) remove(k int32) {
 	}
 }
 
-// factorise computes the factors of the basis of which column gives the rows of each place, and whether it is a row's slack. Where
-// columns depend on each other it returns a place and the row whose slack can take it, else -1.
-func (f *lu) factorise(m int, column func(place int) (rows []int32, slack int)) (place, row int) {
+// factorise computes the factors of the basis of which column gives the rows of each place with its entries (nil: all are 1), and whether it
+// is a row's slack. Where columns depend on each other it returns a place and the row whose slack can take it, else -1.
+func (f *lu) factorise(m int, column func(place int) (rows []int32, entries []float64, slack int)) (place, row int) {
 	f.m = m
 	f.generation++
 	f.row, f.place, f.pivot = f.row[:0], f.place[:0], f.pivot[:0]
@@ -159,19 +159,23 @@ func (f *lu) factorise(m int, column func(place int) (rows []int32, slack int)) 
 		ofRow[k], ofPlace[k] = -1, -1
 	}
 	for p := range m {
-		if _, i := column(p); i >= 0 {
+		if _, _, i := column(p); i >= 0 {
 			ofRow[i], ofPlace[p] = int32(len(f.row)), int32(len(f.row))
 			f.row, f.place, f.pivot = append(f.row, int32(i)), append(f.place, int32(p)), append(f.pivot, 1)
 		}
 	}
 	f.slacks = len(f.row)
 	for p := range m {
-		rows, slack := column(p)
+		rows, entries, slack := column(p)
 		if slack >= 0 {
 			continue
 		}
-		for _, i := range rows {
-			f.rows[i] = append(f.rows[i], entry{int32(p), 1})
+		for k, i := range rows {
+			value := 1.0
+			if entries != nil {
+				value = entries[k]
+			}
+			f.rows[i] = append(f.rows[i], entry{int32(p), value})
 			if ofRow[i] < 0 {
 				f.columns[p] = append(f.columns[p], i)
 			}

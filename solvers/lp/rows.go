@@ -1,7 +1,22 @@
 package lp
 
-// AddRows adds rows, the columns of each ascending, and what they allow. Their slacks are in the basis, which stays dual feasible.
-func (s *Solver) AddRows(rows [][]int32, most []float64) {
+import (
+	"math"
+	"slices"
+)
+
+// AddRows adds rows of entries 1, the columns of each ascending, and what they allow. Their slacks are in the basis, which stays dual feasible.
+func (s *Solver) AddRows(rows [][]int32, most []float64) { s.AddRowsWithEntries(rows, nil, most) }
+
+// AddRowsWithEntries is AddRows with the entries of each row; nil: all are 1.
+func (s *Solver) AddRowsWithEntries(rows [][]int32, entries [][]float64, most []float64) {
+	if entries != nil && s.Entries == nil {
+		s.Entries = make([][]float64, s.n)
+		s.most += float64(s.n)
+		for j, rows := range s.Columns {
+			s.Entries[j] = slices.Repeat([]float64{1}, len(rows))
+		}
+	}
 	before, m := s.m, s.m+len(rows)
 	if s.lu == nil {
 		s.resize(m)
@@ -21,10 +36,14 @@ func (s *Solver) AddRows(rows [][]int32, most []float64) {
 		if s.lu == nil {
 			line := s.inverse[i*m : (i+1)*m]
 			line[i] = 1
-			for _, j := range columns {
+			for at, j := range columns {
 				if p := int(s.place[j]); p >= 0 {
+					times := 1.0
+					if entries != nil {
+						times = entries[k][at]
+					}
 					for c, v := range s.inverse[p*m : p*m+before] {
-						line[c] -= v
+						line[c] -= times * v
 					}
 				}
 			}
@@ -32,15 +51,22 @@ func (s *Solver) AddRows(rows [][]int32, most []float64) {
 				length += v * v
 			}
 		}
-		for _, j := range columns {
+		for at, j := range columns {
 			s.Columns[j] = append(s.Columns[j], int32(i))
+			if s.Entries != nil {
+				entry := 1.0
+				if entries != nil {
+					entry = entries[k][at]
+				}
+				s.Entries[j] = append(s.Entries[j], entry)
+			}
 		}
 		s.weight, s.x, s.head = append(s.weight, length), append(s.x, 0), append(s.head, int32(s.n+i))
 		s.given, s.cost, s.d = append(s.given, 0), append(s.cost, 0), append(s.d, 0)
 		s.low, s.up, s.upper = append(s.low, 0), append(s.up, inf), append(s.upper, false)
 		s.place = append(s.place, int32(i))
 		s.Most = append(s.Most, most[k])
-		s.most += most[k]
+		s.most += math.Abs(most[k])
 	}
 	s.m, s.Rows, s.changed = m, m, true
 	s.row, s.column, s.shift = make([]float64, s.n+m), make([]float64, m), make([]float64, m)
@@ -60,7 +86,7 @@ func (s *Solver) RemoveRows(remove func(i int) bool) (kept []int) {
 		number[i] = -1
 		if s.SlackIsBasic(i) && remove(i) {
 			dropped[s.place[s.n+i]] = true
-			s.most -= s.Most[i]
+			s.most -= math.Abs(s.Most[i])
 			continue
 		}
 		number[i] = int32(len(kept))
@@ -107,12 +133,18 @@ func (s *Solver) RemoveRows(remove func(i int) bool) (kept []int) {
 	}
 	for j, rows := range s.Columns {
 		to := rows[:0]
-		for _, i := range rows {
-			if number[i] >= 0 {
-				to = append(to, number[i])
+		for k, i := range rows {
+			if number[i] < 0 {
+				continue
 			}
+			if s.Entries != nil {
+				s.Entries[j][len(to)] = s.Entries[j][k]
+			}
+			to = append(to, number[i])
 		}
-		s.Columns[j] = to
+		if s.Columns[j] = to; s.Entries != nil {
+			s.Entries[j] = s.Entries[j][:len(to)]
+		}
 	}
 	s.m, s.Rows = m, m
 	s.row, s.column, s.shift = s.row[:size], s.column[:m], s.shift[:m]
@@ -133,7 +165,7 @@ func (s *Solver) resize(m int) {
 // Allow sets the most that the columns of a row may add up to.
 func (s *Solver) Allow(i int, most float64) {
 	if s.Most[i] != most {
-		s.most += most - s.Most[i]
+		s.most += math.Abs(most) - math.Abs(s.Most[i])
 		s.Most[i], s.changed = most, true
 	}
 }

@@ -63,12 +63,15 @@ func (s *Solver) worn(limit int) bool {
 // factorise computes the factors of the basis. Where its columns depend on each other slacks take their places.
 func (s *Solver) factorise() {
 	for {
-		place, row := s.lu.factorise(s.m, func(p int) ([]int32, int) {
-			if j := int(s.head[p]); j >= s.n {
-				return nil, j - s.n
-			} else {
-				return s.Columns[j], -1
+		place, row := s.lu.factorise(s.m, func(p int) (rows []int32, entries []float64, slack int) {
+			j := int(s.head[p])
+			if j >= s.n {
+				return nil, nil, j - s.n
 			}
+			if s.Entries != nil {
+				entries = s.Entries[j]
+			}
+			return s.Columns[j], entries, -1
 		})
 		if place < 0 {
 			break
@@ -138,7 +141,8 @@ func (s *Solver) computeWeights(first int) {
 // Lines are rows with their columns that are free.
 type lines struct {
 	start, column []int32
-	count         int // columns
+	value         []float64 // of each entry of column; nil: all are 1
+	count         int       // columns
 	has           []bool
 	stale         bool
 	stamp         []uint32 // by column and slack, of the last row that touched it
@@ -174,8 +178,14 @@ func (l *lines) update(s *Solver) {
 		l.start[i+1] += l.start[i]
 	}
 	l.column = resized(l.column, int(l.start[s.m]))
+	if s.Entries != nil {
+		l.value = resizedNumbers(l.value, len(l.column))
+	}
 	for _, j := range s.free {
-		for _, i := range s.Columns[j] {
+		for k, i := range s.Columns[j] {
+			if s.Entries != nil {
+				l.value[l.start[i]] = s.Entries[j][k]
+			}
 			l.column[l.start[i]] = j
 			l.start[i]++
 		}
@@ -203,7 +213,19 @@ func (s *Solver) sparseRow(r int) {
 			s.row[k] = v
 			list = append(list, int32(k))
 		}
-		for _, j := range l.column[l.start[i]:l.start[i+1]] {
+		line := l.column[l.start[i]:l.start[i+1]]
+		if l.value != nil {
+			for at, e := range l.value[l.start[i]:l.start[i+1]] {
+				if j := line[at]; l.stamp[j] == now {
+					s.row[j] += v * e
+				} else {
+					l.stamp[j], s.row[j] = now, v*e
+					list = append(list, j)
+				}
+			}
+			continue
+		}
+		for _, j := range line {
 			if l.stamp[j] == now {
 				s.row[j] += v
 			} else {

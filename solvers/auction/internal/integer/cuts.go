@@ -137,12 +137,12 @@ func (w *worker) cutRoot(ctx context.Context, top *node) {
 		w.round()
 		x := make([]float64, len(w.is))
 		for j := range x {
-			x[j] = w.lp.value(j)
+			x[j] = w.lp.Value(j)
 		}
-		added := 0
+		var added []Row
 		for i := range w.p.Rows {
 			c, ok := separate(i, &w.p.Rows[i], x)
-			if !ok || added == cutsARound || len(w.rows) == maxRows {
+			if !ok || len(added) == cutsARound || len(w.rows)+len(added) == maxRows {
 				continue
 			}
 			r, ok := c.asRow(w.p.Rows)
@@ -151,14 +151,14 @@ func (w *worker) cutRoot(ctx context.Context, top *node) {
 				continue
 			}
 			seen[key] = true
-			w.covers, w.rows = append(w.covers, c), append(w.rows, r)
-			added++
+			w.covers, added = append(w.covers, c), append(added, r)
 		}
-		if added == 0 {
+		if len(added) == 0 {
 			return
 		}
+		w.rows = append(w.rows, added...)
 		w.indexRows()
-		w.begin()
+		w.addCovers(added)
 		w.load(top)
 	}
 }

@@ -5,20 +5,21 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"coalesce/solvers/lp"
 )
 
 // A worker works on one node after the other, with a linear program of its own.
 type worker struct {
 	*tree
 	number int
-	lp     *simplex
+	lp     *lp.Solver
 	is     []int8 // of each variable: free, or its value
 	least  []int64
 	y      []int64 // prices of the rows, in 2^-bits of a unit
 	rest   []int64 // of the variables' prices, when rows have paid
 	queue  []int
 	dirty  []bool
-	begun  bool
 }
 
 const free = int8(-1)
@@ -29,16 +30,55 @@ func (t *tree) newWorker(number int) *worker {
 
 // begin makes the linear program of all rows.
 func (w *worker) begin() {
-	w.lp = newSimplex(w.p.Prices, w.unit, w.rows)
+	a := &lp.Matrix{Columns: make([][]int32, len(w.p.Prices)), Entries: make([][]float64, len(w.p.Prices)), Rows: len(w.rows), Most: make([]float64, len(w.rows)), Equal: make([]bool, len(w.rows))}
+	for i := range w.rows {
+		r := &w.rows[i]
+		scale := scaleOf(r)
+		a.Most[i], a.Equal[i] = float64(r.Most)/scale, r.Equal
+		for k, j := range r.Columns {
+			a.Columns[j], a.Entries[j] = append(a.Columns[j], int32(i)), append(a.Entries[j], float64(r.Entries[k])/scale)
+		}
+	}
+	prices := make([]float64, len(w.p.Prices))
+	for j, c := range w.p.Prices {
+		prices[j] = float64(c) / w.unit
+	}
+	w.lp = lp.New(a, prices)
+	w.clearRows()
+}
+
+// addCovers adds the last rows, covers, to the linear program.
+func (w *worker) addCovers(rows []Row) {
+	columns, entries, most := make([][]int32, len(rows)), make([][]float64, len(rows)), make([]float64, len(rows))
+	for k := range rows {
+		columns[k], most[k] = rows[k].Columns, float64(rows[k].Most)
+		for _, a := range rows[k].Entries {
+			entries[k] = append(entries[k], float64(a))
+		}
+	}
+	w.lp.AddRowsWithEntries(columns, entries, most)
+	w.clearRows()
+}
+
+// scaleOf is the number by which a row is divided: its largest entry.
+func scaleOf(r *Row) float64 {
+	scale := 1.0
+	for _, a := range r.Entries {
+		scale = max(scale, math.Abs(float64(a)))
+	}
+	return scale
+}
+
+// clearRows makes the worker's numbers of rows those of all rows.
+func (w *worker) clearRows() {
 	w.least, w.y, w.dirty = make([]int64, len(w.rows)), make([]int64, len(w.rows)), make([]bool, len(w.rows))
-	w.begun = true
 }
 
 // work works until the search is over. From each node that it opens it goes on with the child to which the relaxation is
 // nearer.
 func (w *worker) work(ctx context.Context) {
 	for n := w.next(w.number); n != nil; n = w.next(w.number) {
-		if !w.begun {
+		if w.lp == nil {
 			w.begin()
 		}
 		for n != nil {
@@ -259,25 +299,41 @@ func (w *worker) offerIfFeasible(ones []int32) {
 	}
 }
 
+// The ends of a solve.
+const (
+	optimal = iota
+	infeasible
+	unsolved // rounding, the threshold, a limit of pivots or the context ended it: prices are of use
+)
+
 // solve solves the relaxation under the values at hand, and takes its prices of the rows.
 func (w *worker) solve(ctx context.Context) int {
 	for j, v := range w.is {
 		switch v {
 		case free:
-			w.lp.low[j], w.lp.up[j] = 0, 1
+			w.lp.Bound(j, 0, 1)
 		default:
-			w.lp.low[j], w.lp.up[j] = float64(v), float64(v)
+			w.lp.Bound(j, float64(v), float64(v))
 		}
 	}
-	end := w.lp.solve(ctx)
-	w.takePrices(w.lp.y, w.unit*math.Ldexp(1, int(w.bits)))
+	cutoff := math.Inf(-1)
+	if threshold := w.threshold.Load(); threshold != math.MinInt64 {
+		cutoff = (float64(threshold) + 0.5) / w.unit
+	}
+	end := unsolved
+	if w.lp.Solve(ctx, cutoff, 0) {
+		end = optimal
+	} else if w.lp.Ray() != nil {
+		end = infeasible
+	}
+	w.takePrices(w.lp.Price, w.unit*math.Ldexp(1, int(w.bits)))
 	return end
 }
 
 // takePrices rounds prices of the rows.
-func (w *worker) takePrices(y []float64, unit float64) {
+func (w *worker) takePrices(price func(i int) float64, unit float64) {
 	for i := range w.rows {
-		v := math.Round(y[i] * unit / scaleOf(&w.rows[i]))
+		v := math.Round(price(i) * unit / scaleOf(&w.rows[i]))
 		if !w.rows[i].Equal {
 			v = max(0, v)
 		}
@@ -290,14 +346,14 @@ func (w *worker) takePrices(y []float64, unit float64) {
 
 // proveInfeasible takes the relaxation's proof that there is no solution as prices, and checks it in integers.
 func (w *worker) proveInfeasible() bool {
-	largest := 0.0
-	for i, v := range w.lp.ray {
+	ray, largest := w.lp.Ray(), 0.0
+	for i, v := range ray {
 		largest = max(largest, math.Abs(v)/scaleOf(&w.rows[i]))
 	}
-	if len(w.lp.ray) == 0 || largest == 0 {
+	if largest == 0 {
 		return false
 	}
-	w.takePrices(w.lp.ray, math.Ldexp(1, 30)/largest)
+	w.takePrices(func(i int) float64 { return ray[i] }, math.Ldexp(1, 30)/largest)
 	bound, ok := boundOf(w.rows, nil, w.is, w.y, 0, w.rest)
 	return ok && bound < 0
 }
@@ -374,7 +430,7 @@ func (w *worker) fix(n *node, bound int64) (some, done bool) {
 // integral reports whether the relaxation's solution is whole.
 func (w *worker) integral() bool {
 	for j, v := range w.is {
-		if x := w.lp.value(j); v == free && min(x, 1-x) > 1e-6 {
+		if x := w.lp.Value(j); v == free && min(x, 1-x) > 1e-6 {
 			return false
 		}
 	}
@@ -388,7 +444,7 @@ func (w *worker) branch(end int) (int32, bool) {
 		if v != free {
 			continue
 		}
-		x := w.lp.value(j)
+		x := w.lp.Value(j)
 		s := min(x, 1-x)
 		if s > 1e-6 {
 			s = 1 + s*(1+math.Abs(float64(w.p.Prices[j]))/w.unit)
@@ -434,7 +490,7 @@ func (w *worker) greedy() {
 func (w *worker) round() {
 	key, x := make([]float64, len(w.is)), make([]float64, len(w.is))
 	for j := range key {
-		x[j] = w.lp.value(j)
+		x[j] = w.lp.Value(j)
 		key[j] = x[j] + 1e-3*float64(w.p.Prices[j])/w.unit
 	}
 	saved, least := slices.Clone(w.is), slices.Clone(w.least)

@@ -25,14 +25,16 @@ type matcher struct {
 
 var matchers = sync.Pool{New: func() any { return new(matcher) }}
 
-// goSmallKernels writes the addresses of the kernels for few columns of float64, float32 and int32 where there are some. shim.c calls those.
+// goKernels writes lapjv.Entries where there are some. shim.c calls those.
 //
-//export goSmallKernels
-func goSmallKernels(to *C.uint64_t) {
-	entries := unsafe.Slice(to, 3)
-	for k, at := range lapjv.SmallEntries() {
-		if at != 0 {
-			entries[k] = C.uint64_t(at)
+//export goKernels
+func goKernels(to *C.uint64_t) {
+	entries := unsafe.Slice(to, 15)
+	for k, at := range lapjv.Entries() {
+		for q, kernel := range at {
+			if kernel != 0 {
+				entries[5*k+q] = C.uint64_t(kernel)
+			}
 		}
 	}
 }

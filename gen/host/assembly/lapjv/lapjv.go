@@ -60,7 +60,10 @@ func kernels(w *build.Context, wide bool) {
 		g.path()
 		g.check()
 		g.close()
-		g.nearest()
+		n := newNative(g)
+		n.nearest()
+		n.nearestRows()
+		n.rowsBelow()
 		g.below()
 		g.turn()
 		g.span()
@@ -1159,76 +1162,6 @@ func (g *writer) close() {
 	g.Store(n, g.ReturnIndex(0))
 	g.VZEROUPPER()
 	g.RET()
-}
-
-// nearest writes the least cost of each row.
-func (g *writer) nearest() {
-	g.function("nearest", "func(s *byte) int",
-		"gives each row its nearest column where that is free, at prices of 0, and writes the costs as float64s where u is to be. It lists the",
-		"free rows, and returns how many they are, -1 where nothing is allowed to a row, or a cost is no number.")
-	m := g.field(cols)
-	g.infinity()
-	g.tails(m)
-	i, n := g.GP64(), g.GP64()
-	g.XORQ(i, i)
-	g.XORQ(n, n)
-	c := g.field(costs)
-	list, own, owner, u := g.field(free), g.field(column), g.field(row), g.field(dualRow)
-	sums := [4]reg.VecVirtual{g.zero(), g.zero(), g.zero(), g.zero()}
-	turn, done, bad, next := g.label("rows"), g.label("done"), g.label("bad"), g.label("next")
-	g.Label(turn)
-	g.CMPQ(i, operand.Mem{Base: g.s, Disp: rows})
-	g.goTo(g.JGE, done)
-	least := [4]reg.VecVirtual{g.vector(), g.vector(), g.vector(), g.vector()}
-	for b := range 4 {
-		g.VMOVAPD(g.inf, least[b])
-	}
-	g.blocks(m, 4, func(j reg.Register, b int, last bool) {
-		x := g.load(g.cost(c, j, b), last)
-		g.VMINPD(x, least[b], least[b])
-		if g.elem != "Int32" {
-			g.VADDPD(x, sums[b], sums[b])
-		}
-	})
-	g.VMINPD(least[2], least[0], least[0])
-	g.VMINPD(least[3], least[1], least[1])
-	g.VMINPD(least[1], least[0], least[0])
-	first := g.low(least[0])
-	g.VUCOMISD(first.AsX(), g.inf.AsX())
-	g.goTo(g.JLS, bad)
-	g.VMOVSD(first.AsX(), operand.Mem{Base: u, Index: i, Scale: 8})
-	wanted, at, found := g.broadcast(first), g.GP64(), g.label("found")
-	g.search(m, wanted, func(j reg.Register, b int, last bool) operand.Op { return g.load(g.cost(c, j, b), last) }, func(k reg.GPVirtual) {
-		g.MOVQ(k, at)
-		g.goTo(g.JMP, found)
-	})
-	g.goTo(g.JMP, bad) // costs that are no numbers
-	g.Label(found)
-	g.CMPL(four(owner, at), operand.Imm(0))
-	taken := g.label("taken")
-	g.goTo(g.JGE, taken)
-	g.MOVL(at.As32(), four(own, i))
-	g.MOVL(i.As32(), four(owner, at))
-	g.goTo(g.JMP, next)
-	g.Label(taken)
-	g.MOVL(i.As32(), four(list, n))
-	g.INCQ(n)
-	g.Label(next)
-	g.ADDQ(operand.Mem{Base: g.s, Disp: stride}, c)
-	g.INCQ(i)
-	g.goTo(g.JMP, turn)
-	g.Label(done)
-	g.VADDPD(sums[1], sums[0], sums[0])
-	g.VADDPD(sums[3], sums[2], sums[2])
-	g.VADDPD(sums[2], sums[0], sums[0])
-	broken := g.bits(unordered, sums[0], sums[0])
-	g.TESTL(broken.As32(), broken.As32())
-	g.goTo(g.JNE, bad)
-	g.Store(n, g.ReturnIndex(0))
-	g.VZEROUPPER()
-	g.RET()
-	g.Label(bad)
-	g.result(-1)
 }
 
 // below writes the list of a row's nearest pairs.

@@ -69,15 +69,17 @@ func smalls(w *build.Context, wide bool, suffix string, sizes []int) {
 		}
 		choice(w, k.name, suffix, lanes, sizes)
 	}
-	w.Function("smallEntries" + suffix)
+	w.Function("entries" + suffix)
 	w.Attributes(attr.NOSPLIT)
 	w.SignatureExpr("func(to *uintptr)")
-	w.Doc("smallEntries" + suffix + " writes the addresses of the kernels for float64, float32 and int32. C can call them: they use their arguments and the stack alone.")
+	w.Doc("entries" + suffix + " writes the addresses of the kernels that C can call, five for each of float64, float32 and int32: they use their arguments and the stack alone.")
 	w.Pragma("noescape")
 	to, x := w.Load(w.Param("to"), w.GP64()), w.GP64()
 	for k, elem := range []string{"Float64", "Float32", "Int32"} {
-		w.LEAQ(operand.Mem{Symbol: operand.Symbol{Name: "·small" + elem + suffix}, Base: reg.StaticBase}, x)
-		w.MOVQ(x, operand.Mem{Base: to, Disp: 8 * k})
+		for q, name := range []string{"small", "nearest", "path", "check", "close"} {
+			w.LEAQ(operand.Mem{Symbol: operand.Symbol{Name: "·" + name + elem + suffix}, Base: reg.StaticBase}, x)
+			w.MOVQ(x, operand.Mem{Base: to, Disp: 8 * (5*k + q)})
+		}
 	}
 	w.RET()
 }

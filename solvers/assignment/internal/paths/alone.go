@@ -10,6 +10,7 @@ import (
 // slack, or more of them than few a column would have to be looked at.
 func MatchAlone[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, column []int32) (value float64, alone, ok bool) {
 	defer s.search.Close()
+	s.knownNearest = false
 	if rows == 0 || cols == 0 || !byKernels(s, rows, cols, costs, maximize, 0, column) {
 		return 0, false, false
 	}

@@ -31,6 +31,9 @@ type Matcher struct {
 	graph  graph
 	own    []float64 // costs of matched pairs
 
+	columns      columns
+	knownNearest bool // own and found have the least costs and the nearest columns of the search's rows
+
 	unchecked bool // for the benchmark of the certificate: searches end before their check
 }
 
@@ -237,10 +240,25 @@ func solve[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize boo
 		s.u, s.v = s.sparse.u, s.sparse.v
 		return true
 	}
+	s.knownNearest = false
+	if rows > cols && !maximize && !(s.Reading == NearPairs || s.Reading == ByShape && ByLists(cols, rows)) {
+		ok := false
+		switch c := any(costs).(type) {
+		case []int32:
+			ok = byColumns(s, rows, cols, c, scale, column)
+		case []float32:
+			ok = byColumns(s, rows, cols, c, scale, column)
+		case []float64:
+			ok = byColumns(s, rows, cols, c, scale, column)
+		}
+		if ok {
+			return true
+		}
+	}
 	return byKernels(s, rows, cols, costs, maximize, scale, column)
 }
 
-// byKernels is solve by the kernels of lapjv.
+// byKernels is solve by the kernels of lapjv for rows.
 func byKernels[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, scale float64, column []int32) bool {
 	m, n, integer := min(rows, cols), max(rows, cols), T(1)/2 == 0
 	listed, ok := s.Reading == NearPairs || s.Reading == ByShape && ByLists(m, n), false
@@ -342,7 +360,7 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 		s.lists.open(q, kernels, rows, cols)
 		ok = augmentLists(&s.lists, costs)
 	} else {
-		ok = augment(q, kernels)
+		ok = augment(s, kernels)
 	}
 	if !ok {
 		return false
@@ -467,7 +485,8 @@ func feasible(q *lapjv.Search) bool {
 }
 
 // augment finds the matching.
-func augment(q *lapjv.Search, k *lapjv.Kernels) bool {
+func augment(s *Matcher, k *lapjv.Kernels) bool {
+	q := &s.search
 	column := q.Columns()
 	n := 0
 	if len(column) == len(q.Owners()) {
@@ -478,6 +497,8 @@ func augment(q *lapjv.Search, k *lapjv.Kernels) bool {
 		for turn := 0; turn < 2 && n > 0; turn++ {
 			n = k.Bid(q, n)
 		}
+	} else if s.knownNearest {
+		n = q.TakeNearest(s.own, s.found)
 	} else {
 		n = k.Nearest(q)
 	}

@@ -44,6 +44,18 @@ func closeFloat64AVX2(s *byte, row int, width int, lost int) int
 //go:noescape
 func nearestFloat64AVX2(s *byte) int
 
+// nearestRowsFloat64AVX2 finds the least cost of each column and its row, of 64 rows or more. Lists have room for
+// 4 columns more. It returns 0, or 1 where a cost is no number.
+//
+//go:noescape
+func nearestRowsFloat64AVX2(least *float64, costs *float64, stride int, rows int, cols int, at *int32) int
+
+// rowsBelowFloat64AVX2 lists the rows with a cost below a bar of its column, and returns how many they are. bars have room for
+// 4 columns more.
+//
+//go:noescape
+func rowsBelowFloat64AVX2(bars *float64, costs *float64, stride int, rows int, cols int, at *int32) int
+
 // belowFloat64AVX2 lists the columns of a row whose cost less the price is not bar or more, and their costs. bar has the bits of a float64.
 // It returns how many they are.
 //
@@ -119,6 +131,18 @@ func closeFloat32AVX2(s *byte, row int, width int, lost int) int
 //go:noescape
 func nearestFloat32AVX2(s *byte) int
 
+// nearestRowsFloat32AVX2 finds the least cost of each column and its row, of 64 rows or more. Lists have room for
+// 8 columns more. It returns 0, or 1 where a cost is no number.
+//
+//go:noescape
+func nearestRowsFloat32AVX2(least *float32, costs *float32, stride int, rows int, cols int, at *int32) int
+
+// rowsBelowFloat32AVX2 lists the rows with a cost below a bar of its column, and returns how many they are. bars have room for
+// 8 columns more.
+//
+//go:noescape
+func rowsBelowFloat32AVX2(bars *float32, costs *float32, stride int, rows int, cols int, at *int32) int
+
 // belowFloat32AVX2 lists the columns of a row whose cost less the price is not bar or more, and their costs. bar has the bits of a float64.
 // It returns how many they are.
 //
@@ -182,6 +206,18 @@ func closeInt32AVX2(s *byte, row int, width int, lost int) int
 //
 //go:noescape
 func nearestInt32AVX2(s *byte) int
+
+// nearestRowsInt32AVX2 finds the least cost of each column and its row, of 64 rows or more. Lists have room for
+// 8 columns more. It returns 0, or 1 where a cost is no number.
+//
+//go:noescape
+func nearestRowsInt32AVX2(least *int32, costs *int32, stride int, rows int, cols int, at *int32) int
+
+// rowsBelowInt32AVX2 lists the rows with a cost below a bar of its column, and returns how many they are. bars have room for
+// 8 columns more.
+//
+//go:noescape
+func rowsBelowInt32AVX2(bars *int32, costs *int32, stride int, rows int, cols int, at *int32) int
 
 // belowInt32AVX2 lists the columns of a row whose cost less the price is not bar or more, and their costs. bar has the bits of a float64.
 // It returns how many they are.

@@ -1366,12 +1366,12 @@ TEXT ·nearestFloat64AVX2(SB), NOSPLIT, $0-16
 	VBROADCASTSD X0, Y0
 	MOVQ         CX, DX
 	ANDQ         $0x03, DX
-	VMOVQ        DX, X1
-	VPBROADCASTQ X1, Y1
-	MOVQ         $0x0706050403020100, DX
+	MOVQ         $0x0706050403020100, BX
+	VMOVQ        BX, X1
+	VPMOVZXBQ    X1, Y1
 	VMOVQ        DX, X2
-	VPMOVZXBQ    X2, Y2
-	VPCMPGTQ     Y2, Y1, Y1
+	VPBROADCASTQ X2, Y2
+	VPCMPGTQ     Y1, Y2, Y1
 	XORQ         DX, DX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
@@ -1398,16 +1398,16 @@ turn125:
 	CMPQ    R12, CX
 	JGT     end126
 	VMOVUPD (SI)(R11*8), Y10
-	VMINPD  Y10, Y6, Y6
+	VMINPD  Y6, Y10, Y6
 	VADDPD  Y10, Y2, Y2
 	VMOVUPD 32(SI)(R11*8), Y10
-	VMINPD  Y10, Y7, Y7
+	VMINPD  Y7, Y10, Y7
 	VADDPD  Y10, Y3, Y3
 	VMOVUPD 64(SI)(R11*8), Y10
-	VMINPD  Y10, Y8, Y8
+	VMINPD  Y8, Y10, Y8
 	VADDPD  Y10, Y4, Y4
 	VMOVUPD 96(SI)(R11*8), Y10
-	VMINPD  Y10, Y9, Y9
+	VMINPD  Y9, Y10, Y9
 	VADDPD  Y10, Y5, Y5
 	MOVQ    R12, R11
 	JMP     turn125
@@ -1418,7 +1418,7 @@ turn127:
 	CMPQ    R12, CX
 	JGT     end128
 	VMOVUPD (SI)(R11*8), Y10
-	VMINPD  Y10, Y6, Y6
+	VMINPD  Y6, Y10, Y6
 	VADDPD  Y10, Y2, Y2
 	MOVQ    R12, R11
 	JMP     turn127
@@ -1428,114 +1428,99 @@ end128:
 	JGE        whole129
 	VMASKMOVPD (SI)(R11*8), Y1, Y10
 	VBLENDVPD  Y1, Y10, Y0, Y10
-	VMINPD     Y10, Y6, Y6
+	VMINPD     Y6, Y10, Y6
 	VADDPD     Y10, Y2, Y2
 
 whole129:
-	VMINPD       Y8, Y6, Y6
-	VMINPD       Y9, Y7, Y7
-	VMINPD       Y7, Y6, Y6
+	VMINPD       Y6, Y8, Y6
+	VMINPD       Y7, Y9, Y7
+	VMINPD       Y6, Y7, Y6
 	VMOVAPD      Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X7
 	VMINPD       X6, X7, X6
-	VUNPCKHPD    X6, X6, X7
-	VMINSD       X6, X7, X6
+	VPERMILPD    $0x01, X6, X7
+	VMINPD       X6, X7, X6
 	VUCOMISD     X6, X0
 	JLS          bad123
 	VMOVSD       X6, (R10)(DX*8)
 	VBROADCASTSD X6, Y6
-	XORQ         R11, R11
+	XORQ         R12, R12
 
 turn131:
-	LEAQ      16(R11), R12
-	CMPQ      R12, CX
+	LEAQ      16(R12), R11
+	CMPQ      R11, CX
 	JGT       end132
-	VMOVUPD   (SI)(R11*8), Y7
+	VMOVUPD   (SI)(R12*8), Y7
 	VCMPPD    $0x00, Y7, Y6, Y7
 	VMOVMSKPD Y7, R13
-	VMOVUPD   32(SI)(R11*8), Y7
+	VMOVUPD   32(SI)(R12*8), Y7
 	VCMPPD    $0x00, Y7, Y6, Y7
 	VMOVMSKPD Y7, R14
-	SHLL      $0x04, R14
-	ORL       R14, R13
-	VMOVUPD   64(SI)(R11*8), Y7
+	SHLQ      $0x04, R14
+	ORQ       R14, R13
+	VMOVUPD   64(SI)(R12*8), Y7
 	VCMPPD    $0x00, Y7, Y6, Y7
 	VMOVMSKPD Y7, R14
-	SHLL      $0x08, R14
-	ORL       R14, R13
-	VMOVUPD   96(SI)(R11*8), Y7
+	SHLQ      $0x08, R14
+	ORQ       R14, R13
+	VMOVUPD   96(SI)(R12*8), Y7
 	VCMPPD    $0x00, Y7, Y6, Y7
 	VMOVMSKPD Y7, R14
-	SHLL      $0x0c, R14
-	ORL       R14, R13
-	TESTL     R13, R13
-	JEQ       none134
+	SHLQ      $0x0c, R14
+	ORQ       R14, R13
+	TESTQ     R13, R13
+	JEQ       miss133
+	TZCNTQ    R13, R11
+	ADDQ      R12, R11
+	JMP       found130
 
-lane133:
-	TZCNTL R13, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R13, R13
-	JNE   lane133
-
-none134:
-	MOVQ R12, R11
+miss133:
+	MOVQ R11, R12
 	JMP  turn131
 
 end132:
-turn135:
-	LEAQ      4(R11), R12
-	CMPQ      R12, CX
-	JGT       end136
-	VMOVUPD   (SI)(R11*8), Y7
+turn134:
+	LEAQ      4(R12), R11
+	CMPQ      R11, CX
+	JGT       end135
+	VMOVUPD   (SI)(R12*8), Y7
 	VCMPPD    $0x00, Y7, Y6, Y7
 	VMOVMSKPD Y7, R13
-	TESTL     R13, R13
-	JEQ       none138
+	TESTQ     R13, R13
+	JEQ       miss136
+	TZCNTQ    R13, R11
+	ADDQ      R12, R11
+	JMP       found130
 
-lane137:
-	TZCNTL R13, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R13, R13
-	JNE   lane137
+miss136:
+	MOVQ R11, R12
+	JMP  turn134
 
-none138:
-	MOVQ R12, R11
-	JMP  turn135
-
-end136:
-	CMPQ       R11, CX
-	JGE        whole139
-	VMASKMOVPD (SI)(R11*8), Y1, Y7
+end135:
+	CMPQ       R12, CX
+	JGE        whole137
+	VMASKMOVPD (SI)(R12*8), Y1, Y7
 	VBLENDVPD  Y1, Y7, Y0, Y7
 	VCMPPD     $0x00, Y7, Y6, Y6
-	VMOVMSKPD  Y6, R12
-	TESTL      R12, R12
-	JEQ        none141
+	VMOVMSKPD  Y6, R11
+	TESTQ      R11, R11
+	JEQ        miss138
+	TZCNTQ     R11, R11
+	ADDQ       R12, R11
+	JMP        found130
 
-lane140:
-	TZCNTL R12, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R12, R12
-	JNE   lane140
-
-none141:
-whole139:
+miss138:
+whole137:
 	JMP bad123
 
 found130:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken142
+	JGE  taken139
 	MOVL R11, (R8)(DX*4)
 	MOVL DX, (R9)(R11*4)
 	JMP  next124
 
-taken142:
+taken139:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
@@ -1546,8 +1531,8 @@ next124:
 
 done122:
 	VADDPD    Y3, Y2, Y2
-	VADDPD    Y5, Y4, Y4
 	VADDPD    Y4, Y2, Y2
+	VADDPD    Y5, Y2, Y2
 	VCMPPD    $0x03, Y2, Y2, Y0
 	VMOVMSKPD Y0, AX
 	TESTL     AX, AX
@@ -1559,6 +1544,495 @@ done122:
 bad123:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func nearestRowsFloat64AVX2(least *float64, costs *float64, stride int, rows int, cols int, at *int32) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·nearestRowsFloat64AVX2(SB), NOSPLIT, $0-56
+	MOVQ         stride+16(FP), AX
+	MOVQ         cols+32(FP), CX
+	MOVQ         least+0(FP), DX
+	MOVQ         at+40(FP), BX
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         CX, SI
+	ANDQ         $0x03, SI
+	MOVQ         $0x0706050403020100, DI
+	VMOVQ        DI, X1
+	VPMOVZXBQ    X1, Y1
+	VMOVQ        SI, X2
+	VPBROADCASTQ X2, Y2
+	VPCMPGTQ     Y1, Y2, Y1
+	VXORPD       Y2, Y2, Y2
+	XORQ         SI, SI
+
+clear140:
+	CMPQ    SI, CX
+	JGE     clear141
+	VMOVUPD Y0, (DX)(SI*8)
+	VMOVUPD Y2, (BX)(SI*4)
+	ADDQ    $0x04, SI
+	JMP     clear140
+
+clear141:
+	VXORPD Y3, Y3, Y3
+	XORQ   DI, DI
+
+bands142:
+	XORQ SI, SI
+
+panel144:
+	LEAQ         16(SI), R8
+	CMPQ         R8, CX
+	JGT          panel145
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(SI*8), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	VMOVAPD      Y0, Y4
+	VMOVAPD      Y0, Y6
+	VMOVAPD      Y0, Y8
+	VMOVAPD      Y0, Y10
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VMOVAPD      Y12, Y5
+	VMOVAPD      Y12, Y7
+	VMOVAPD      Y12, Y9
+	VMOVAPD      Y12, Y11
+	MOVQ         $0x0000000000000001, R10
+	VMOVQ        R10, X13
+	VPBROADCASTQ X13, Y13
+	MOVQ         $0x0000000000000040, R10
+
+turn146:
+	VMOVUPD      (R8), Y14
+	VCMPPD       $0x11, Y4, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y5, Y5
+	VMINPD       Y4, Y14, Y4
+	VADDPD       Y14, Y2, Y2
+	VMOVUPD      32(R8), Y14
+	VCMPPD       $0x11, Y6, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y7, Y7
+	VMINPD       Y6, Y14, Y6
+	VADDPD       Y14, Y3, Y3
+	VMOVUPD      64(R8), Y14
+	VCMPPD       $0x11, Y8, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y9, Y9
+	VMINPD       Y8, Y14, Y8
+	VADDPD       Y14, Y2, Y2
+	VMOVUPD      96(R8), Y14
+	VCMPPD       $0x11, Y10, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y11, Y11
+	VMINPD       Y10, Y14, Y10
+	VADDPD       Y14, Y3, Y3
+	VPADDQ       Y13, Y12, Y12
+	ADDQ         R9, R8
+	DECQ         R10
+	JNE          turn146
+	VMOVUPD      (DX)(SI*8), Y12
+	VPMOVSXDQ    (BX)(SI*4), Y13
+	VCMPPD       $0x11, Y12, Y4, Y14
+	VBLENDVPD    Y14, Y5, Y13, Y13
+	VMINPD       Y12, Y4, Y12
+	VMOVUPD      Y12, (DX)(SI*8)
+	VEXTRACTF128 $0x01, Y13, X4
+	VSHUFPS      $0x88, X4, X13, X13
+	VMOVUPD      X13, (BX)(SI*4)
+	VMOVUPD      32(DX)(SI*8), Y4
+	VPMOVSXDQ    16(BX)(SI*4), Y5
+	VCMPPD       $0x11, Y4, Y6, Y12
+	VBLENDVPD    Y12, Y7, Y5, Y5
+	VMINPD       Y4, Y6, Y4
+	VMOVUPD      Y4, 32(DX)(SI*8)
+	VEXTRACTF128 $0x01, Y5, X4
+	VSHUFPS      $0x88, X4, X5, X5
+	VMOVUPD      X5, 16(BX)(SI*4)
+	VMOVUPD      64(DX)(SI*8), Y4
+	VPMOVSXDQ    32(BX)(SI*4), Y5
+	VCMPPD       $0x11, Y4, Y8, Y6
+	VBLENDVPD    Y6, Y9, Y5, Y5
+	VMINPD       Y4, Y8, Y4
+	VMOVUPD      Y4, 64(DX)(SI*8)
+	VEXTRACTF128 $0x01, Y5, X4
+	VSHUFPS      $0x88, X4, X5, X5
+	VMOVUPD      X5, 32(BX)(SI*4)
+	VMOVUPD      96(DX)(SI*8), Y4
+	VPMOVSXDQ    48(BX)(SI*4), Y5
+	VCMPPD       $0x11, Y4, Y10, Y6
+	VBLENDVPD    Y6, Y11, Y5, Y5
+	VMINPD       Y4, Y10, Y4
+	VMOVUPD      Y4, 96(DX)(SI*8)
+	VEXTRACTF128 $0x01, Y5, X4
+	VSHUFPS      $0x88, X4, X5, X5
+	VMOVUPD      X5, 48(BX)(SI*4)
+	ADDQ         $0x10, SI
+	JMP          panel144
+
+panel145:
+	LEAQ         8(SI), R8
+	CMPQ         R8, CX
+	JGT          panel148
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(SI*8), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x01, R9
+	VMOVAPD      Y0, Y4
+	VMOVAPD      Y0, Y6
+	VMOVAPD      Y0, Y8
+	VMOVAPD      Y0, Y10
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VMOVAPD      Y12, Y5
+	VMOVAPD      Y12, Y7
+	VMOVAPD      Y12, Y9
+	VMOVAPD      Y12, Y11
+	MOVQ         $0x0000000000000002, R10
+	VMOVQ        R10, X13
+	VPBROADCASTQ X13, Y13
+	MOVQ         $0x0000000000000020, R10
+
+turn149:
+	VMOVUPD      (R8), Y14
+	VCMPPD       $0x11, Y4, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y5, Y5
+	VMINPD       Y4, Y14, Y4
+	VADDPD       Y14, Y2, Y2
+	VMOVUPD      32(R8), Y14
+	VCMPPD       $0x11, Y6, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y7, Y7
+	VMINPD       Y6, Y14, Y6
+	VADDPD       Y14, Y3, Y3
+	VMOVUPD      (R8)(AX*1), Y14
+	VCMPPD       $0x11, Y8, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y9, Y9
+	VMINPD       Y8, Y14, Y8
+	VADDPD       Y14, Y2, Y2
+	VMOVUPD      32(R8)(AX*1), Y14
+	VCMPPD       $0x11, Y10, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y11, Y11
+	VMINPD       Y10, Y14, Y10
+	VADDPD       Y14, Y3, Y3
+	VPADDQ       Y13, Y12, Y12
+	ADDQ         R9, R8
+	DECQ         R10
+	JNE          turn149
+	MOVQ         $0x0000000000000001, R8
+	VMOVQ        R8, X12
+	VPBROADCASTQ X12, Y12
+	VPADDQ       Y12, Y9, Y9
+	VCMPPD       $0x11, Y4, Y8, Y12
+	VBLENDVPD    Y12, Y9, Y5, Y5
+	VMINPD       Y4, Y8, Y4
+	VMOVUPD      (DX)(SI*8), Y8
+	VPMOVSXDQ    (BX)(SI*4), Y9
+	VCMPPD       $0x11, Y8, Y4, Y12
+	VBLENDVPD    Y12, Y5, Y9, Y9
+	VMINPD       Y8, Y4, Y8
+	VMOVUPD      Y8, (DX)(SI*8)
+	VEXTRACTF128 $0x01, Y9, X4
+	VSHUFPS      $0x88, X4, X9, X9
+	VMOVUPD      X9, (BX)(SI*4)
+	MOVQ         $0x0000000000000001, R8
+	VMOVQ        R8, X4
+	VPBROADCASTQ X4, Y4
+	VPADDQ       Y4, Y11, Y11
+	VCMPPD       $0x11, Y6, Y10, Y4
+	VBLENDVPD    Y4, Y11, Y7, Y7
+	VMINPD       Y6, Y10, Y6
+	VMOVUPD      32(DX)(SI*8), Y4
+	VPMOVSXDQ    16(BX)(SI*4), Y5
+	VCMPPD       $0x11, Y4, Y6, Y8
+	VBLENDVPD    Y8, Y7, Y5, Y5
+	VMINPD       Y4, Y6, Y4
+	VMOVUPD      Y4, 32(DX)(SI*8)
+	VEXTRACTF128 $0x01, Y5, X4
+	VSHUFPS      $0x88, X4, X5, X5
+	VMOVUPD      X5, 16(BX)(SI*4)
+	ADDQ         $0x08, SI
+
+panel148:
+	LEAQ         4(SI), R8
+	CMPQ         R8, CX
+	JGT          panel151
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(SI*8), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x02, R9
+	LEAQ         (AX)(AX*2), R10
+	VMOVAPD      Y0, Y4
+	VMOVAPD      Y0, Y6
+	VMOVAPD      Y0, Y8
+	VMOVAPD      Y0, Y10
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VMOVAPD      Y12, Y5
+	VMOVAPD      Y12, Y7
+	VMOVAPD      Y12, Y9
+	VMOVAPD      Y12, Y11
+	MOVQ         $0x0000000000000004, R11
+	VMOVQ        R11, X13
+	VPBROADCASTQ X13, Y13
+	MOVQ         $0x0000000000000010, R11
+
+turn152:
+	VMOVUPD      (R8), Y14
+	VCMPPD       $0x11, Y4, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y5, Y5
+	VMINPD       Y4, Y14, Y4
+	VADDPD       Y14, Y2, Y2
+	VMOVUPD      (R8)(AX*1), Y14
+	VCMPPD       $0x11, Y6, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y7, Y7
+	VMINPD       Y6, Y14, Y6
+	VADDPD       Y14, Y3, Y3
+	VMOVUPD      (R8)(AX*2), Y14
+	VCMPPD       $0x11, Y8, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y9, Y9
+	VMINPD       Y8, Y14, Y8
+	VADDPD       Y14, Y2, Y2
+	VMOVUPD      (R8)(R10*1), Y14
+	VCMPPD       $0x11, Y10, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y11, Y11
+	VMINPD       Y10, Y14, Y10
+	VADDPD       Y14, Y3, Y3
+	VPADDQ       Y13, Y12, Y12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNE          turn152
+	MOVQ         $0x0000000000000001, R8
+	VMOVQ        R8, X12
+	VPBROADCASTQ X12, Y12
+	VPADDQ       Y12, Y7, Y7
+	VCMPPD       $0x11, Y4, Y6, Y12
+	VBLENDVPD    Y12, Y7, Y5, Y5
+	VMINPD       Y4, Y6, Y4
+	MOVQ         $0x0000000000000002, R8
+	VMOVQ        R8, X6
+	VPBROADCASTQ X6, Y6
+	VPADDQ       Y6, Y9, Y9
+	VCMPPD       $0x11, Y4, Y8, Y6
+	VBLENDVPD    Y6, Y9, Y5, Y5
+	VMINPD       Y4, Y8, Y4
+	MOVQ         $0x0000000000000003, R8
+	VMOVQ        R8, X6
+	VPBROADCASTQ X6, Y6
+	VPADDQ       Y6, Y11, Y11
+	VCMPPD       $0x11, Y4, Y10, Y6
+	VBLENDVPD    Y6, Y11, Y5, Y5
+	VMINPD       Y4, Y10, Y4
+	VMOVUPD      (DX)(SI*8), Y6
+	VPMOVSXDQ    (BX)(SI*4), Y7
+	VCMPPD       $0x11, Y6, Y4, Y8
+	VBLENDVPD    Y8, Y5, Y7, Y7
+	VMINPD       Y6, Y4, Y6
+	VMOVUPD      Y6, (DX)(SI*8)
+	VEXTRACTF128 $0x01, Y7, X4
+	VSHUFPS      $0x88, X4, X7, X7
+	VMOVUPD      X7, (BX)(SI*4)
+	ADDQ         $0x04, SI
+
+panel151:
+	CMPQ         SI, CX
+	JGE          panel154
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(SI*8), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x02, R9
+	LEAQ         (AX)(AX*2), R10
+	VMOVAPD      Y0, Y4
+	VMOVAPD      Y0, Y6
+	VMOVAPD      Y0, Y8
+	VMOVAPD      Y0, Y10
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VMOVAPD      Y12, Y5
+	VMOVAPD      Y12, Y7
+	VMOVAPD      Y12, Y9
+	VMOVAPD      Y12, Y11
+	MOVQ         $0x0000000000000004, R11
+	VMOVQ        R11, X13
+	VPBROADCASTQ X13, Y13
+	MOVQ         $0x0000000000000010, R11
+
+turn155:
+	VMASKMOVPD   (R8), Y1, Y14
+	VBLENDVPD    Y1, Y14, Y0, Y14
+	VCMPPD       $0x11, Y4, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y5, Y5
+	VMINPD       Y4, Y14, Y4
+	VADDPD       Y14, Y2, Y2
+	VMASKMOVPD   (R8)(AX*1), Y1, Y14
+	VBLENDVPD    Y1, Y14, Y0, Y14
+	VCMPPD       $0x11, Y6, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y7, Y7
+	VMINPD       Y6, Y14, Y6
+	VADDPD       Y14, Y3, Y3
+	VMASKMOVPD   (R8)(AX*2), Y1, Y14
+	VBLENDVPD    Y1, Y14, Y0, Y14
+	VCMPPD       $0x11, Y8, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y9, Y9
+	VMINPD       Y8, Y14, Y8
+	VADDPD       Y14, Y2, Y2
+	VMASKMOVPD   (R8)(R10*1), Y1, Y14
+	VBLENDVPD    Y1, Y14, Y0, Y14
+	VCMPPD       $0x11, Y10, Y14, Y15
+	VBLENDVPD    Y15, Y12, Y11, Y11
+	VMINPD       Y10, Y14, Y10
+	VADDPD       Y14, Y3, Y3
+	VPADDQ       Y13, Y12, Y12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNE          turn155
+	MOVQ         $0x0000000000000001, R8
+	VMOVQ        R8, X12
+	VPBROADCASTQ X12, Y12
+	VPADDQ       Y12, Y7, Y7
+	VCMPPD       $0x11, Y4, Y6, Y12
+	VBLENDVPD    Y12, Y7, Y5, Y5
+	VMINPD       Y4, Y6, Y4
+	MOVQ         $0x0000000000000002, R8
+	VMOVQ        R8, X6
+	VPBROADCASTQ X6, Y6
+	VPADDQ       Y6, Y9, Y9
+	VCMPPD       $0x11, Y4, Y8, Y6
+	VBLENDVPD    Y6, Y9, Y5, Y5
+	VMINPD       Y4, Y8, Y4
+	MOVQ         $0x0000000000000003, R8
+	VMOVQ        R8, X6
+	VPBROADCASTQ X6, Y6
+	VPADDQ       Y6, Y11, Y11
+	VCMPPD       $0x11, Y4, Y10, Y6
+	VBLENDVPD    Y6, Y11, Y5, Y5
+	VMINPD       Y4, Y10, Y4
+	VMOVUPD      (DX)(SI*8), Y6
+	VPMOVSXDQ    (BX)(SI*4), Y7
+	VCMPPD       $0x11, Y6, Y4, Y8
+	VBLENDVPD    Y8, Y5, Y7, Y7
+	VMINPD       Y6, Y4, Y6
+	VMOVUPD      Y6, (DX)(SI*8)
+	VEXTRACTF128 $0x01, Y7, X4
+	VSHUFPS      $0x88, X4, X7, X7
+	VMOVUPD      X7, (BX)(SI*4)
+
+panel154:
+	MOVQ    rows+24(FP), SI
+	ADDQ    $0x40, DI
+	CMPQ    DI, SI
+	JGE     done143
+	LEAQ    -64(SI), SI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	JMP     bands142
+
+done143:
+	VADDPD    Y3, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y0
+	VMOVMSKPD Y0, AX
+	TESTL     AX, AX
+	JNE       bad156
+	MOVQ      $+0, AX
+	MOVQ      AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+bad156:
+	MOVQ $+1, AX
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func rowsBelowFloat64AVX2(bars *float64, costs *float64, stride int, rows int, cols int, at *int32) int
+// Requires: AVX, AVX2
+TEXT ·rowsBelowFloat64AVX2(SB), NOSPLIT, $0-56
+	MOVQ         bars+0(FP), AX
+	MOVQ         costs+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         cols+32(FP), SI
+	MOVQ         at+40(FP), DI
+	MOVQ         $0x7ff0000000000000, R8
+	VMOVQ        R8, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         SI, R8
+	ANDQ         $0x03, R8
+	MOVQ         $0x0706050403020100, R9
+	VMOVQ        R9, X1
+	VPMOVZXBQ    X1, Y1
+	VMOVQ        R8, X2
+	VPBROADCASTQ X2, Y2
+	VPCMPGTQ     Y1, Y2, Y1
+	XORQ         R8, R8
+	XORQ         R9, R9
+
+rows157:
+	CMPQ   R8, BX
+	JGE    done159
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   R10, R10
+
+turn160:
+	LEAQ    8(R10), R11
+	CMPQ    R11, SI
+	JGT     end161
+	VMOVUPD (AX)(R10*8), Y4
+	VMOVUPD (CX)(R10*8), Y5
+	VCMPPD  $0x11, Y4, Y5, Y4
+	VPOR    Y4, Y2, Y2
+	VMOVUPD 32(AX)(R10*8), Y4
+	VMOVUPD 32(CX)(R10*8), Y5
+	VCMPPD  $0x11, Y4, Y5, Y4
+	VPOR    Y4, Y3, Y3
+	MOVQ    R11, R10
+	JMP     turn160
+
+end161:
+	LEAQ    4(R10), R11
+	CMPQ    R11, SI
+	JGT     end163
+	VMOVUPD (AX)(R10*8), Y4
+	VMOVUPD (CX)(R10*8), Y5
+	VCMPPD  $0x11, Y4, Y5, Y4
+	VPOR    Y4, Y2, Y2
+	MOVQ    R11, R10
+
+end163:
+	CMPQ       R10, SI
+	JGE        whole164
+	VMOVUPD    (AX)(R10*8), Y4
+	VMASKMOVPD (CX)(R10*8), Y1, Y5
+	VBLENDVPD  Y1, Y5, Y0, Y5
+	VCMPPD     $0x11, Y4, Y5, Y4
+	VPOR       Y4, Y2, Y2
+
+whole164:
+	VPOR      Y3, Y2, Y2
+	VMOVMSKPD Y2, R10
+	TESTL     R10, R10
+	JEQ       next158
+	MOVL      R8, (DI)(R9*4)
+	INCQ      R9
+
+next158:
+	ADDQ DX, CX
+	INCQ R8
+	JMP  rows157
+
+done159:
+	MOVQ R9, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -1591,18 +2065,18 @@ TEXT ·belowFloat64AVX2(SB), NOSPLIT, $0-48
 	XORQ         DX, DX
 	XORQ         R8, R8
 
-turn143:
+turn121:
 	LEAQ      16(R8), R9
 	CMPQ      R9, CX
-	JGT       end144
+	JGT       end122
 	VMOVUPD   (BX)(R8*8), Y3
 	VSUBPD    (AX)(R8*8), Y3, Y3
 	VCMPPD    $0x19, Y2, Y3, Y3
 	VMOVMSKPD Y3, R10
 	TESTL     R10, R10
-	JEQ       none146
+	JEQ       none124
 
-lane145:
+lane123:
 	TZCNTL R10, R11
 	LEAQ   (R11)(R8*1), R11
 	MOVL   R11, (SI)(DX*4)
@@ -1610,17 +2084,17 @@ lane145:
 	VMOVSD X3, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  R10, R10
-	JNE    lane145
+	JNE    lane123
 
-none146:
+none124:
 	VMOVUPD   32(BX)(R8*8), Y3
 	VSUBPD    32(AX)(R8*8), Y3, Y3
 	VCMPPD    $0x19, Y2, Y3, Y3
 	VMOVMSKPD Y3, R10
 	TESTL     R10, R10
-	JEQ       none148
+	JEQ       none126
 
-lane147:
+lane125:
 	TZCNTL R10, R11
 	LEAQ   4(R11)(R8*1), R11
 	MOVL   R11, (SI)(DX*4)
@@ -1628,17 +2102,17 @@ lane147:
 	VMOVSD X3, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  R10, R10
-	JNE    lane147
+	JNE    lane125
 
-none148:
+none126:
 	VMOVUPD   64(BX)(R8*8), Y3
 	VSUBPD    64(AX)(R8*8), Y3, Y3
 	VCMPPD    $0x19, Y2, Y3, Y3
 	VMOVMSKPD Y3, R10
 	TESTL     R10, R10
-	JEQ       none150
+	JEQ       none128
 
-lane149:
+lane127:
 	TZCNTL R10, R11
 	LEAQ   8(R11)(R8*1), R11
 	MOVL   R11, (SI)(DX*4)
@@ -1646,17 +2120,17 @@ lane149:
 	VMOVSD X3, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  R10, R10
-	JNE    lane149
+	JNE    lane127
 
-none150:
+none128:
 	VMOVUPD   96(BX)(R8*8), Y3
 	VSUBPD    96(AX)(R8*8), Y3, Y3
 	VCMPPD    $0x19, Y2, Y3, Y3
 	VMOVMSKPD Y3, R10
 	TESTL     R10, R10
-	JEQ       none152
+	JEQ       none130
 
-lane151:
+lane129:
 	TZCNTL R10, R11
 	LEAQ   12(R11)(R8*1), R11
 	MOVL   R11, (SI)(DX*4)
@@ -1664,25 +2138,25 @@ lane151:
 	VMOVSD X3, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  R10, R10
-	JNE    lane151
+	JNE    lane129
 
-none152:
+none130:
 	MOVQ R9, R8
-	JMP  turn143
+	JMP  turn121
 
-end144:
-turn153:
+end122:
+turn131:
 	LEAQ      4(R8), R9
 	CMPQ      R9, CX
-	JGT       end154
+	JGT       end132
 	VMOVUPD   (BX)(R8*8), Y3
 	VSUBPD    (AX)(R8*8), Y3, Y3
 	VCMPPD    $0x19, Y2, Y3, Y3
 	VMOVMSKPD Y3, R10
 	TESTL     R10, R10
-	JEQ       none156
+	JEQ       none134
 
-lane155:
+lane133:
 	TZCNTL R10, R11
 	LEAQ   (R11)(R8*1), R11
 	MOVL   R11, (SI)(DX*4)
@@ -1690,24 +2164,24 @@ lane155:
 	VMOVSD X3, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  R10, R10
-	JNE    lane155
+	JNE    lane133
 
-none156:
+none134:
 	MOVQ R9, R8
-	JMP  turn153
+	JMP  turn131
 
-end154:
+end132:
 	CMPQ       R8, CX
-	JGE        whole157
+	JGE        whole135
 	VMASKMOVPD (BX)(R8*8), Y1, Y3
 	VBLENDVPD  Y1, Y3, Y0, Y3
 	VSUBPD     (AX)(R8*8), Y3, Y3
 	VCMPPD     $0x19, Y2, Y3, Y0
 	VMOVMSKPD  Y0, AX
 	TESTL      AX, AX
-	JEQ        none159
+	JEQ        none137
 
-lane158:
+lane136:
 	TZCNTL AX, CX
 	LEAQ   (CX)(R8*1), CX
 	MOVL   CX, (SI)(DX*4)
@@ -1715,10 +2189,10 @@ lane158:
 	VMOVSD X0, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  AX, AX
-	JNE    lane158
+	JNE    lane136
 
-none159:
-whole157:
+none137:
+whole135:
 	MOVQ DX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -1736,9 +2210,9 @@ TEXT ·turnFloat64AVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTQ X0, Y0
 	XORQ         DI, DI
 
-turn160:
+turn138:
 	CMPQ       DI, DX
-	JGE        done161
+	JGE        done139
 	MOVQ       AX, R8
 	VMOVUPD    (R8)(DI*8), Y1
 	VXORPD     Y0, Y1, Y1
@@ -1768,9 +2242,9 @@ turn160:
 	VMOVUPD    Y1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x04, DI
-	JMP        turn160
+	JMP        turn138
 
-done161:
+done139:
 	VZEROUPPER
 	RET
 
@@ -1791,9 +2265,9 @@ TEXT ·spanFloat64AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Y3
 	XORQ         SI, SI
 
-turn162:
+turn140:
 	CMPQ      SI, DX
-	JGE       done163
+	JGE       done141
 	VMOVUPD   (CX)(SI*8), Y4
 	VANDNPD   Y4, Y1, Y5
 	VCMPPD    $0x11, Y0, Y5, Y6
@@ -1805,9 +2279,9 @@ turn162:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x04, SI
-	JMP       turn162
+	JMP       turn140
 
-done163:
+done141:
 	VMOVAPD      Y2, Y0
 	VEXTRACTF128 $0x01, Y0, X2
 	VMINPD       X0, X2, X0
@@ -1838,9 +2312,9 @@ TEXT ·cutFloat64AVX2(SB), NOSPLIT, $0-32
 	VXORPD       Y1, Y1, Y1
 	XORQ         BX, BX
 
-turn164:
+turn142:
 	CMPQ      BX, DX
-	JGE       done165
+	JGE       done143
 	VMOVUPD   (CX)(BX*8), Y2
 	VMULPD    Y0, Y2, Y2
 	VROUNDPD  $0x08, Y2, Y3
@@ -1850,9 +2324,9 @@ turn164:
 	POPCNTL   SI, SI
 	ADDQ      SI, AX
 	ADDQ      $0x04, BX
-	JMP       turn164
+	JMP       turn142
 
-done165:
+done143:
 	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -1871,24 +2345,24 @@ TEXT ·leastAVX2(SB), NOSPLIT, $0-24
 	VMOVAPD      Y0, Y0
 	XORQ         DX, DX
 
-turn166:
+turn144:
 	LEAQ   16(DX), BX
 	CMPQ   BX, CX
-	JGT    one167
+	JGT    one145
 	VMINPD (AX)(DX*8), Y1, Y1
 	VMINPD 32(AX)(DX*8), Y2, Y2
 	VMINPD 64(AX)(DX*8), Y3, Y3
 	VMINPD 96(AX)(DX*8), Y0, Y0
 	MOVQ   BX, DX
-	JMP    turn166
+	JMP    turn144
 
-one167:
+one145:
 	CMPQ   DX, CX
-	JGE    search168
+	JGE    search146
 	VMINPD (AX)(DX*8), Y1, Y1
 	VMINPD 32(AX)(DX*8), Y2, Y2
 
-search168:
+search146:
 	VMINPD       Y0, Y1, Y1
 	VMINPD       Y3, Y1, Y1
 	VMINPD       Y2, Y1, Y1
@@ -1900,21 +2374,21 @@ search168:
 	VBROADCASTSD X0, Y0
 	XORQ         DX, DX
 
-turn169:
+turn147:
 	CMPQ      DX, CX
-	JGE       none171
+	JGE       none149
 	VCMPPD    $0x00, (AX)(DX*8), Y0, Y1
 	VMOVMSKPD Y1, BX
 	TESTL     BX, BX
-	JNE       found170
+	JNE       found148
 	ADDQ      $0x04, DX
-	JMP       turn169
+	JMP       turn147
 
-found170:
+found148:
 	TZCNTL BX, BX
 	ADDQ   BX, DX
 
-none171:
+none149:
 	MOVQ DX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -1931,9 +2405,9 @@ TEXT ·unlike64AVX2(SB), NOSPLIT, $0-40
 	XORQ         DX, DX
 	XORQ         SI, SI
 
-turn172:
+turn150:
 	CMPQ      SI, CX
-	JGE       done174
+	JGE       done152
 	VPCMPEQQ  (AX)(SI*8), Y0, Y1
 	VMOVMSKPD Y1, DI
 	VPCMPEQQ  32(AX)(SI*8), Y0, Y1
@@ -1950,21 +2424,21 @@ turn172:
 	ORQ       R8, DI
 	XORL      $0x0000ffff, DI
 	TESTL     DI, DI
-	JEQ       none176
+	JEQ       none154
 
-lane175:
+lane153:
 	TZCNTL DI, R8
 	LEAQ   (R8)(SI*1), R8
 	MOVL   R8, (BX)(DX*4)
 	INCQ   DX
 	BLSRL  DI, DI
-	JNE    lane175
+	JNE    lane153
 
-none176:
+none154:
 	ADDQ $0x10, SI
-	JMP  turn172
+	JMP  turn150
 
-done174:
+done152:
 	MOVQ DX, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -3377,23 +3851,17 @@ whole117:
 TEXT ·nearestFloat32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), CX
-	MOVQ         $0x7ff0000000000000, DX
+	MOVQ         $0x7f8000007f800000, DX
 	VMOVQ        DX, X0
 	VBROADCASTSD X0, Y0
 	MOVQ         CX, DX
-	ANDQ         $0x03, DX
-	VMOVQ        DX, X1
-	VPBROADCASTQ X1, Y1
+	ANDQ         $0x07, DX
 	MOVQ         $0x0706050403020100, BX
-	VMOVQ        BX, X2
-	VPMOVZXBQ    X2, Y2
-	VPCMPGTQ     Y2, Y1, Y1
-	MOVQ         $0x0000000003020100, BX
-	VMOVQ        BX, X3
-	VPMOVZXBD    X3, X3
+	VMOVQ        BX, X1
+	VPMOVZXBD    X1, Y1
 	VMOVD        DX, X2
-	VPSHUFD      $0x00, X2, X2
-	VPCMPGTD     X3, X2, X2
+	VPBROADCASTD X2, Y2
+	VPCMPGTD     Y1, Y2, Y1
 	XORQ         DX, DX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
@@ -3401,165 +3869,152 @@ TEXT ·nearestFloat32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
 	MOVQ         128(AX), R10
+	VXORPD       Y2, Y2, Y2
 	VXORPD       Y3, Y3, Y3
 	VXORPD       Y4, Y4, Y4
 	VXORPD       Y5, Y5, Y5
-	VXORPD       Y6, Y6, Y6
 
 rows121:
 	CMPQ    DX, 16(AX)
 	JGE     done122
+	VMOVAPD Y0, Y6
 	VMOVAPD Y0, Y7
 	VMOVAPD Y0, Y8
 	VMOVAPD Y0, Y9
-	VMOVAPD Y0, Y10
 	XORQ    R11, R11
 
 turn125:
-	LEAQ      16(R11), R12
-	CMPQ      R12, CX
-	JGT       end126
-	VCVTPS2PD (SI)(R11*4), Y11
-	VMINPD    Y11, Y7, Y7
-	VADDPD    Y11, Y3, Y3
-	VCVTPS2PD 16(SI)(R11*4), Y11
-	VMINPD    Y11, Y8, Y8
-	VADDPD    Y11, Y4, Y4
-	VCVTPS2PD 32(SI)(R11*4), Y11
-	VMINPD    Y11, Y9, Y9
-	VADDPD    Y11, Y5, Y5
-	VCVTPS2PD 48(SI)(R11*4), Y11
-	VMINPD    Y11, Y10, Y10
-	VADDPD    Y11, Y6, Y6
-	MOVQ      R12, R11
-	JMP       turn125
+	LEAQ    32(R11), R12
+	CMPQ    R12, CX
+	JGT     end126
+	VMOVUPD (SI)(R11*4), Y10
+	VMINPS  Y6, Y10, Y6
+	VADDPS  Y10, Y2, Y2
+	VMOVUPD 32(SI)(R11*4), Y10
+	VMINPS  Y7, Y10, Y7
+	VADDPS  Y10, Y3, Y3
+	VMOVUPD 64(SI)(R11*4), Y10
+	VMINPS  Y8, Y10, Y8
+	VADDPS  Y10, Y4, Y4
+	VMOVUPD 96(SI)(R11*4), Y10
+	VMINPS  Y9, Y10, Y9
+	VADDPS  Y10, Y5, Y5
+	MOVQ    R12, R11
+	JMP     turn125
 
 end126:
 turn127:
-	LEAQ      4(R11), R12
-	CMPQ      R12, CX
-	JGT       end128
-	VCVTPS2PD (SI)(R11*4), Y11
-	VMINPD    Y11, Y7, Y7
-	VADDPD    Y11, Y3, Y3
-	MOVQ      R12, R11
-	JMP       turn127
+	LEAQ    8(R11), R12
+	CMPQ    R12, CX
+	JGT     end128
+	VMOVUPD (SI)(R11*4), Y10
+	VMINPS  Y6, Y10, Y6
+	VADDPS  Y10, Y2, Y2
+	MOVQ    R12, R11
+	JMP     turn127
 
 end128:
 	CMPQ       R11, CX
 	JGE        whole129
-	VMASKMOVPS (SI)(R11*4), X2, X11
-	VCVTPS2PD  X11, Y11
-	VBLENDVPD  Y1, Y11, Y0, Y11
-	VMINPD     Y11, Y7, Y7
-	VADDPD     Y11, Y3, Y3
+	VMASKMOVPS (SI)(R11*4), Y1, Y10
+	VBLENDVPS  Y1, Y10, Y0, Y10
+	VMINPS     Y6, Y10, Y6
+	VADDPS     Y10, Y2, Y2
 
 whole129:
-	VMINPD       Y9, Y7, Y7
-	VMINPD       Y10, Y8, Y8
-	VMINPD       Y8, Y7, Y7
-	VMOVAPD      Y7, Y7
-	VEXTRACTF128 $0x01, Y7, X8
-	VMINPD       X7, X8, X7
-	VUNPCKHPD    X7, X7, X8
-	VMINSD       X7, X8, X7
-	VUCOMISD     X7, X0
+	VMINPS       Y6, Y8, Y6
+	VMINPS       Y7, Y9, Y7
+	VMINPS       Y6, Y7, Y6
+	VMOVAPD      Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VMINPS       X6, X7, X6
+	VPERMILPD    $0x01, X6, X7
+	VMINPS       X6, X7, X6
+	VPSHUFD      $0x01, X6, X7
+	VMINPS       X6, X7, X6
+	VXORPD       X7, X7, X7
+	VCVTSS2SD    X6, X7, X7
+	VUCOMISS     X6, X0
 	JLS          bad123
 	VMOVSD       X7, (R10)(DX*8)
-	VBROADCASTSD X7, Y7
-	XORQ         R11, R11
+	VBROADCASTSS X6, Y6
+	XORQ         R12, R12
 
 turn131:
-	LEAQ      16(R11), R12
-	CMPQ      R12, CX
+	LEAQ      32(R12), R11
+	CMPQ      R11, CX
 	JGT       end132
-	VCVTPS2PD (SI)(R11*4), Y8
-	VCMPPD    $0x00, Y8, Y7, Y8
-	VMOVMSKPD Y8, R13
-	VCVTPS2PD 16(SI)(R11*4), Y8
-	VCMPPD    $0x00, Y8, Y7, Y8
-	VMOVMSKPD Y8, R14
-	SHLL      $0x04, R14
-	ORL       R14, R13
-	VCVTPS2PD 32(SI)(R11*4), Y8
-	VCMPPD    $0x00, Y8, Y7, Y8
-	VMOVMSKPD Y8, R14
-	SHLL      $0x08, R14
-	ORL       R14, R13
-	VCVTPS2PD 48(SI)(R11*4), Y8
-	VCMPPD    $0x00, Y8, Y7, Y8
-	VMOVMSKPD Y8, R14
-	SHLL      $0x0c, R14
-	ORL       R14, R13
-	TESTL     R13, R13
-	JEQ       none134
+	VMOVUPD   (SI)(R12*4), Y7
+	VCMPPS    $0x00, Y7, Y6, Y7
+	VMOVMSKPS Y7, R13
+	VMOVUPD   32(SI)(R12*4), Y7
+	VCMPPS    $0x00, Y7, Y6, Y7
+	VMOVMSKPS Y7, R14
+	SHLQ      $0x08, R14
+	ORQ       R14, R13
+	VMOVUPD   64(SI)(R12*4), Y7
+	VCMPPS    $0x00, Y7, Y6, Y7
+	VMOVMSKPS Y7, R14
+	SHLQ      $0x10, R14
+	ORQ       R14, R13
+	VMOVUPD   96(SI)(R12*4), Y7
+	VCMPPS    $0x00, Y7, Y6, Y7
+	VMOVMSKPS Y7, R14
+	SHLQ      $0x18, R14
+	ORQ       R14, R13
+	TESTQ     R13, R13
+	JEQ       miss133
+	TZCNTQ    R13, R11
+	ADDQ      R12, R11
+	JMP       found130
 
-lane133:
-	TZCNTL R13, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R13, R13
-	JNE   lane133
-
-none134:
-	MOVQ R12, R11
+miss133:
+	MOVQ R11, R12
 	JMP  turn131
 
 end132:
-turn135:
-	LEAQ      4(R11), R12
-	CMPQ      R12, CX
-	JGT       end136
-	VCVTPS2PD (SI)(R11*4), Y8
-	VCMPPD    $0x00, Y8, Y7, Y8
-	VMOVMSKPD Y8, R13
-	TESTL     R13, R13
-	JEQ       none138
+turn134:
+	LEAQ      8(R12), R11
+	CMPQ      R11, CX
+	JGT       end135
+	VMOVUPD   (SI)(R12*4), Y7
+	VCMPPS    $0x00, Y7, Y6, Y7
+	VMOVMSKPS Y7, R13
+	TESTQ     R13, R13
+	JEQ       miss136
+	TZCNTQ    R13, R11
+	ADDQ      R12, R11
+	JMP       found130
 
-lane137:
-	TZCNTL R13, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R13, R13
-	JNE   lane137
+miss136:
+	MOVQ R11, R12
+	JMP  turn134
 
-none138:
-	MOVQ R12, R11
-	JMP  turn135
+end135:
+	CMPQ       R12, CX
+	JGE        whole137
+	VMASKMOVPS (SI)(R12*4), Y1, Y7
+	VBLENDVPS  Y1, Y7, Y0, Y7
+	VCMPPS     $0x00, Y7, Y6, Y6
+	VMOVMSKPS  Y6, R11
+	TESTQ      R11, R11
+	JEQ        miss138
+	TZCNTQ     R11, R11
+	ADDQ       R12, R11
+	JMP        found130
 
-end136:
-	CMPQ       R11, CX
-	JGE        whole139
-	VMASKMOVPS (SI)(R11*4), X2, X8
-	VCVTPS2PD  X8, Y8
-	VBLENDVPD  Y1, Y8, Y0, Y8
-	VCMPPD     $0x00, Y8, Y7, Y7
-	VMOVMSKPD  Y7, R12
-	TESTL      R12, R12
-	JEQ        none141
-
-lane140:
-	TZCNTL R12, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R12, R12
-	JNE   lane140
-
-none141:
-whole139:
+miss138:
+whole137:
 	JMP bad123
 
 found130:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken142
+	JGE  taken139
 	MOVL R11, (R8)(DX*4)
 	MOVL DX, (R9)(R11*4)
 	JMP  next124
 
-taken142:
+taken139:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
@@ -3569,11 +4024,11 @@ next124:
 	JMP  rows121
 
 done122:
-	VADDPD    Y4, Y3, Y3
-	VADDPD    Y6, Y5, Y5
-	VADDPD    Y5, Y3, Y3
-	VCMPPD    $0x03, Y3, Y3, Y0
-	VMOVMSKPD Y0, AX
+	VADDPS    Y3, Y2, Y2
+	VADDPS    Y4, Y2, Y2
+	VADDPS    Y5, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y0
+	VMOVMSKPS Y0, AX
 	TESTL     AX, AX
 	JNE       bad123
 	MOVQ      BX, ret+8(FP)
@@ -3583,6 +4038,479 @@ done122:
 bad123:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func nearestRowsFloat32AVX2(least *float32, costs *float32, stride int, rows int, cols int, at *int32) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·nearestRowsFloat32AVX2(SB), NOSPLIT, $0-56
+	MOVQ         stride+16(FP), AX
+	MOVQ         cols+32(FP), CX
+	MOVQ         least+0(FP), DX
+	MOVQ         at+40(FP), BX
+	MOVQ         $0x7f8000007f800000, SI
+	VMOVQ        SI, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         CX, SI
+	ANDQ         $0x07, SI
+	MOVQ         $0x0706050403020100, DI
+	VMOVQ        DI, X1
+	VPMOVZXBD    X1, Y1
+	VMOVD        SI, X2
+	VPBROADCASTD X2, Y2
+	VPCMPGTD     Y1, Y2, Y1
+	VXORPD       Y2, Y2, Y2
+	XORQ         SI, SI
+
+clear140:
+	CMPQ    SI, CX
+	JGE     clear141
+	VMOVUPD Y0, (DX)(SI*4)
+	VMOVUPD Y2, (BX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     clear140
+
+clear141:
+	VXORPD Y3, Y3, Y3
+	XORQ   DI, DI
+
+bands142:
+	XORQ SI, SI
+
+panel144:
+	LEAQ         32(SI), R8
+	CMPQ         R8, CX
+	JGT          panel145
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(SI*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	VMOVAPD      Y0, Y4
+	VMOVAPD      Y0, Y6
+	VMOVAPD      Y0, Y8
+	VMOVAPD      Y0, Y10
+	VMOVD        DI, X12
+	VPBROADCASTD X12, Y12
+	VMOVAPD      Y12, Y5
+	VMOVAPD      Y12, Y7
+	VMOVAPD      Y12, Y9
+	VMOVAPD      Y12, Y11
+	MOVQ         $0x0000000000000001, R10
+	VMOVD        R10, X13
+	VPBROADCASTD X13, Y13
+	MOVQ         $0x0000000000000040, R10
+
+turn146:
+	VMOVUPD   (R8), Y14
+	VCMPPS    $0x11, Y4, Y14, Y15
+	VBLENDVPS Y15, Y12, Y5, Y5
+	VMINPS    Y4, Y14, Y4
+	VADDPS    Y14, Y2, Y2
+	VMOVUPD   32(R8), Y14
+	VCMPPS    $0x11, Y6, Y14, Y15
+	VBLENDVPS Y15, Y12, Y7, Y7
+	VMINPS    Y6, Y14, Y6
+	VADDPS    Y14, Y3, Y3
+	VMOVUPD   64(R8), Y14
+	VCMPPS    $0x11, Y8, Y14, Y15
+	VBLENDVPS Y15, Y12, Y9, Y9
+	VMINPS    Y8, Y14, Y8
+	VADDPS    Y14, Y2, Y2
+	VMOVUPD   96(R8), Y14
+	VCMPPS    $0x11, Y10, Y14, Y15
+	VBLENDVPS Y15, Y12, Y11, Y11
+	VMINPS    Y10, Y14, Y10
+	VADDPS    Y14, Y3, Y3
+	VPADDD    Y13, Y12, Y12
+	ADDQ      R9, R8
+	DECQ      R10
+	JNE       turn146
+	VMOVUPD   (DX)(SI*4), Y12
+	VMOVUPD   (BX)(SI*4), Y13
+	VCMPPS    $0x11, Y12, Y4, Y14
+	VBLENDVPS Y14, Y5, Y13, Y13
+	VMINPS    Y12, Y4, Y12
+	VMOVUPD   Y12, (DX)(SI*4)
+	VMOVUPD   Y13, (BX)(SI*4)
+	VMOVUPD   32(DX)(SI*4), Y4
+	VMOVUPD   32(BX)(SI*4), Y5
+	VCMPPS    $0x11, Y4, Y6, Y12
+	VBLENDVPS Y12, Y7, Y5, Y5
+	VMINPS    Y4, Y6, Y4
+	VMOVUPD   Y4, 32(DX)(SI*4)
+	VMOVUPD   Y5, 32(BX)(SI*4)
+	VMOVUPD   64(DX)(SI*4), Y4
+	VMOVUPD   64(BX)(SI*4), Y5
+	VCMPPS    $0x11, Y4, Y8, Y6
+	VBLENDVPS Y6, Y9, Y5, Y5
+	VMINPS    Y4, Y8, Y4
+	VMOVUPD   Y4, 64(DX)(SI*4)
+	VMOVUPD   Y5, 64(BX)(SI*4)
+	VMOVUPD   96(DX)(SI*4), Y4
+	VMOVUPD   96(BX)(SI*4), Y5
+	VCMPPS    $0x11, Y4, Y10, Y6
+	VBLENDVPS Y6, Y11, Y5, Y5
+	VMINPS    Y4, Y10, Y4
+	VMOVUPD   Y4, 96(DX)(SI*4)
+	VMOVUPD   Y5, 96(BX)(SI*4)
+	ADDQ      $0x20, SI
+	JMP       panel144
+
+panel145:
+	LEAQ         16(SI), R8
+	CMPQ         R8, CX
+	JGT          panel148
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(SI*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x01, R9
+	VMOVAPD      Y0, Y4
+	VMOVAPD      Y0, Y6
+	VMOVAPD      Y0, Y8
+	VMOVAPD      Y0, Y10
+	VMOVD        DI, X12
+	VPBROADCASTD X12, Y12
+	VMOVAPD      Y12, Y5
+	VMOVAPD      Y12, Y7
+	VMOVAPD      Y12, Y9
+	VMOVAPD      Y12, Y11
+	MOVQ         $0x0000000000000002, R10
+	VMOVD        R10, X13
+	VPBROADCASTD X13, Y13
+	MOVQ         $0x0000000000000020, R10
+
+turn149:
+	VMOVUPD      (R8), Y14
+	VCMPPS       $0x11, Y4, Y14, Y15
+	VBLENDVPS    Y15, Y12, Y5, Y5
+	VMINPS       Y4, Y14, Y4
+	VADDPS       Y14, Y2, Y2
+	VMOVUPD      32(R8), Y14
+	VCMPPS       $0x11, Y6, Y14, Y15
+	VBLENDVPS    Y15, Y12, Y7, Y7
+	VMINPS       Y6, Y14, Y6
+	VADDPS       Y14, Y3, Y3
+	VMOVUPD      (R8)(AX*1), Y14
+	VCMPPS       $0x11, Y8, Y14, Y15
+	VBLENDVPS    Y15, Y12, Y9, Y9
+	VMINPS       Y8, Y14, Y8
+	VADDPS       Y14, Y2, Y2
+	VMOVUPD      32(R8)(AX*1), Y14
+	VCMPPS       $0x11, Y10, Y14, Y15
+	VBLENDVPS    Y15, Y12, Y11, Y11
+	VMINPS       Y10, Y14, Y10
+	VADDPS       Y14, Y3, Y3
+	VPADDD       Y13, Y12, Y12
+	ADDQ         R9, R8
+	DECQ         R10
+	JNE          turn149
+	MOVQ         $0x0000000000000001, R8
+	VMOVD        R8, X12
+	VPBROADCASTD X12, Y12
+	VPADDD       Y12, Y9, Y9
+	VCMPPS       $0x11, Y4, Y8, Y12
+	VBLENDVPS    Y12, Y9, Y5, Y5
+	VMINPS       Y4, Y8, Y4
+	VMOVUPD      (DX)(SI*4), Y8
+	VMOVUPD      (BX)(SI*4), Y9
+	VCMPPS       $0x11, Y8, Y4, Y12
+	VBLENDVPS    Y12, Y5, Y9, Y9
+	VMINPS       Y8, Y4, Y8
+	VMOVUPD      Y8, (DX)(SI*4)
+	VMOVUPD      Y9, (BX)(SI*4)
+	MOVQ         $0x0000000000000001, R8
+	VMOVD        R8, X4
+	VPBROADCASTD X4, Y4
+	VPADDD       Y4, Y11, Y11
+	VCMPPS       $0x11, Y6, Y10, Y4
+	VBLENDVPS    Y4, Y11, Y7, Y7
+	VMINPS       Y6, Y10, Y6
+	VMOVUPD      32(DX)(SI*4), Y4
+	VMOVUPD      32(BX)(SI*4), Y5
+	VCMPPS       $0x11, Y4, Y6, Y8
+	VBLENDVPS    Y8, Y7, Y5, Y5
+	VMINPS       Y4, Y6, Y4
+	VMOVUPD      Y4, 32(DX)(SI*4)
+	VMOVUPD      Y5, 32(BX)(SI*4)
+	ADDQ         $0x10, SI
+
+panel148:
+	LEAQ         8(SI), R8
+	CMPQ         R8, CX
+	JGT          panel151
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(SI*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x02, R9
+	LEAQ         (AX)(AX*2), R10
+	VMOVAPD      Y0, Y4
+	VMOVAPD      Y0, Y6
+	VMOVAPD      Y0, Y8
+	VMOVAPD      Y0, Y10
+	VMOVD        DI, X12
+	VPBROADCASTD X12, Y12
+	VMOVAPD      Y12, Y5
+	VMOVAPD      Y12, Y7
+	VMOVAPD      Y12, Y9
+	VMOVAPD      Y12, Y11
+	MOVQ         $0x0000000000000004, R11
+	VMOVD        R11, X13
+	VPBROADCASTD X13, Y13
+	MOVQ         $0x0000000000000010, R11
+
+turn152:
+	VMOVUPD      (R8), Y14
+	VCMPPS       $0x11, Y4, Y14, Y15
+	VBLENDVPS    Y15, Y12, Y5, Y5
+	VMINPS       Y4, Y14, Y4
+	VADDPS       Y14, Y2, Y2
+	VMOVUPD      (R8)(AX*1), Y14
+	VCMPPS       $0x11, Y6, Y14, Y15
+	VBLENDVPS    Y15, Y12, Y7, Y7
+	VMINPS       Y6, Y14, Y6
+	VADDPS       Y14, Y3, Y3
+	VMOVUPD      (R8)(AX*2), Y14
+	VCMPPS       $0x11, Y8, Y14, Y15
+	VBLENDVPS    Y15, Y12, Y9, Y9
+	VMINPS       Y8, Y14, Y8
+	VADDPS       Y14, Y2, Y2
+	VMOVUPD      (R8)(R10*1), Y14
+	VCMPPS       $0x11, Y10, Y14, Y15
+	VBLENDVPS    Y15, Y12, Y11, Y11
+	VMINPS       Y10, Y14, Y10
+	VADDPS       Y14, Y3, Y3
+	VPADDD       Y13, Y12, Y12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNE          turn152
+	MOVQ         $0x0000000000000001, R8
+	VMOVD        R8, X12
+	VPBROADCASTD X12, Y12
+	VPADDD       Y12, Y7, Y7
+	VCMPPS       $0x11, Y4, Y6, Y12
+	VBLENDVPS    Y12, Y7, Y5, Y5
+	VMINPS       Y4, Y6, Y4
+	MOVQ         $0x0000000000000002, R8
+	VMOVD        R8, X6
+	VPBROADCASTD X6, Y6
+	VPADDD       Y6, Y9, Y9
+	VCMPPS       $0x11, Y4, Y8, Y6
+	VBLENDVPS    Y6, Y9, Y5, Y5
+	VMINPS       Y4, Y8, Y4
+	MOVQ         $0x0000000000000003, R8
+	VMOVD        R8, X6
+	VPBROADCASTD X6, Y6
+	VPADDD       Y6, Y11, Y11
+	VCMPPS       $0x11, Y4, Y10, Y6
+	VBLENDVPS    Y6, Y11, Y5, Y5
+	VMINPS       Y4, Y10, Y4
+	VMOVUPD      (DX)(SI*4), Y6
+	VMOVUPD      (BX)(SI*4), Y7
+	VCMPPS       $0x11, Y6, Y4, Y8
+	VBLENDVPS    Y8, Y5, Y7, Y7
+	VMINPS       Y6, Y4, Y6
+	VMOVUPD      Y6, (DX)(SI*4)
+	VMOVUPD      Y7, (BX)(SI*4)
+	ADDQ         $0x08, SI
+
+panel151:
+	CMPQ         SI, CX
+	JGE          panel154
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(SI*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x02, R9
+	LEAQ         (AX)(AX*2), R10
+	VMOVAPD      Y0, Y4
+	VMOVAPD      Y0, Y6
+	VMOVAPD      Y0, Y8
+	VMOVAPD      Y0, Y10
+	VMOVD        DI, X12
+	VPBROADCASTD X12, Y12
+	VMOVAPD      Y12, Y5
+	VMOVAPD      Y12, Y7
+	VMOVAPD      Y12, Y9
+	VMOVAPD      Y12, Y11
+	MOVQ         $0x0000000000000004, R11
+	VMOVD        R11, X13
+	VPBROADCASTD X13, Y13
+	MOVQ         $0x0000000000000010, R11
+
+turn155:
+	VMASKMOVPS   (R8), Y1, Y14
+	VBLENDVPS    Y1, Y14, Y0, Y14
+	VCMPPS       $0x11, Y4, Y14, Y15
+	VBLENDVPS    Y15, Y12, Y5, Y5
+	VMINPS       Y4, Y14, Y4
+	VADDPS       Y14, Y2, Y2
+	VMASKMOVPS   (R8)(AX*1), Y1, Y14
+	VBLENDVPS    Y1, Y14, Y0, Y14
+	VCMPPS       $0x11, Y6, Y14, Y15
+	VBLENDVPS    Y15, Y12, Y7, Y7
+	VMINPS       Y6, Y14, Y6
+	VADDPS       Y14, Y3, Y3
+	VMASKMOVPS   (R8)(AX*2), Y1, Y14
+	VBLENDVPS    Y1, Y14, Y0, Y14
+	VCMPPS       $0x11, Y8, Y14, Y15
+	VBLENDVPS    Y15, Y12, Y9, Y9
+	VMINPS       Y8, Y14, Y8
+	VADDPS       Y14, Y2, Y2
+	VMASKMOVPS   (R8)(R10*1), Y1, Y14
+	VBLENDVPS    Y1, Y14, Y0, Y14
+	VCMPPS       $0x11, Y10, Y14, Y15
+	VBLENDVPS    Y15, Y12, Y11, Y11
+	VMINPS       Y10, Y14, Y10
+	VADDPS       Y14, Y3, Y3
+	VPADDD       Y13, Y12, Y12
+	ADDQ         R9, R8
+	DECQ         R11
+	JNE          turn155
+	MOVQ         $0x0000000000000001, R8
+	VMOVD        R8, X12
+	VPBROADCASTD X12, Y12
+	VPADDD       Y12, Y7, Y7
+	VCMPPS       $0x11, Y4, Y6, Y12
+	VBLENDVPS    Y12, Y7, Y5, Y5
+	VMINPS       Y4, Y6, Y4
+	MOVQ         $0x0000000000000002, R8
+	VMOVD        R8, X6
+	VPBROADCASTD X6, Y6
+	VPADDD       Y6, Y9, Y9
+	VCMPPS       $0x11, Y4, Y8, Y6
+	VBLENDVPS    Y6, Y9, Y5, Y5
+	VMINPS       Y4, Y8, Y4
+	MOVQ         $0x0000000000000003, R8
+	VMOVD        R8, X6
+	VPBROADCASTD X6, Y6
+	VPADDD       Y6, Y11, Y11
+	VCMPPS       $0x11, Y4, Y10, Y6
+	VBLENDVPS    Y6, Y11, Y5, Y5
+	VMINPS       Y4, Y10, Y4
+	VMOVUPD      (DX)(SI*4), Y6
+	VMOVUPD      (BX)(SI*4), Y7
+	VCMPPS       $0x11, Y6, Y4, Y8
+	VBLENDVPS    Y8, Y5, Y7, Y7
+	VMINPS       Y6, Y4, Y6
+	VMOVUPD      Y6, (DX)(SI*4)
+	VMOVUPD      Y7, (BX)(SI*4)
+
+panel154:
+	MOVQ    rows+24(FP), SI
+	ADDQ    $0x40, DI
+	CMPQ    DI, SI
+	JGE     done143
+	LEAQ    -64(SI), SI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	JMP     bands142
+
+done143:
+	VADDPS    Y3, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y0
+	VMOVMSKPS Y0, AX
+	TESTL     AX, AX
+	JNE       bad156
+	MOVQ      $+0, AX
+	MOVQ      AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+bad156:
+	MOVQ $+1, AX
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func rowsBelowFloat32AVX2(bars *float32, costs *float32, stride int, rows int, cols int, at *int32) int
+// Requires: AVX, AVX2
+TEXT ·rowsBelowFloat32AVX2(SB), NOSPLIT, $0-56
+	MOVQ         bars+0(FP), AX
+	MOVQ         costs+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         cols+32(FP), SI
+	MOVQ         at+40(FP), DI
+	MOVQ         $0x7f8000007f800000, R8
+	VMOVQ        R8, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         SI, R8
+	ANDQ         $0x07, R8
+	MOVQ         $0x0706050403020100, R9
+	VMOVQ        R9, X1
+	VPMOVZXBD    X1, Y1
+	VMOVD        R8, X2
+	VPBROADCASTD X2, Y2
+	VPCMPGTD     Y1, Y2, Y1
+	XORQ         R8, R8
+	XORQ         R9, R9
+
+rows157:
+	CMPQ   R8, BX
+	JGE    done159
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   R10, R10
+
+turn160:
+	LEAQ    16(R10), R11
+	CMPQ    R11, SI
+	JGT     end161
+	VMOVUPD (AX)(R10*4), Y4
+	VMOVUPD (CX)(R10*4), Y5
+	VCMPPS  $0x11, Y4, Y5, Y4
+	VPOR    Y4, Y2, Y2
+	VMOVUPD 32(AX)(R10*4), Y4
+	VMOVUPD 32(CX)(R10*4), Y5
+	VCMPPS  $0x11, Y4, Y5, Y4
+	VPOR    Y4, Y3, Y3
+	MOVQ    R11, R10
+	JMP     turn160
+
+end161:
+	LEAQ    8(R10), R11
+	CMPQ    R11, SI
+	JGT     end163
+	VMOVUPD (AX)(R10*4), Y4
+	VMOVUPD (CX)(R10*4), Y5
+	VCMPPS  $0x11, Y4, Y5, Y4
+	VPOR    Y4, Y2, Y2
+	MOVQ    R11, R10
+
+end163:
+	CMPQ       R10, SI
+	JGE        whole164
+	VMOVUPD    (AX)(R10*4), Y4
+	VMASKMOVPS (CX)(R10*4), Y1, Y5
+	VBLENDVPS  Y1, Y5, Y0, Y5
+	VCMPPS     $0x11, Y4, Y5, Y4
+	VPOR       Y4, Y2, Y2
+
+whole164:
+	VPOR      Y3, Y2, Y2
+	VMOVMSKPS Y2, R10
+	TESTL     R10, R10
+	JEQ       next158
+	MOVL      R8, (DI)(R9*4)
+	INCQ      R9
+
+next158:
+	ADDQ DX, CX
+	INCQ R8
+	JMP  rows157
+
+done159:
+	MOVQ R9, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -3621,18 +4549,18 @@ TEXT ·belowFloat32AVX2(SB), NOSPLIT, $0-48
 	XORQ         DX, DX
 	XORQ         R8, R8
 
-turn143:
+turn121:
 	LEAQ      16(R8), R9
 	CMPQ      R9, CX
-	JGT       end144
+	JGT       end122
 	VCVTPS2PD (BX)(R8*4), Y4
 	VSUBPD    (AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none146
+	JEQ       none124
 
-lane145:
+lane123:
 	TZCNTL    R10, R11
 	LEAQ      (R11)(R8*1), R11
 	MOVL      R11, (SI)(DX*4)
@@ -3641,17 +4569,17 @@ lane145:
 	VMOVSD    X4, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     R10, R10
-	JNE       lane145
+	JNE       lane123
 
-none146:
+none124:
 	VCVTPS2PD 16(BX)(R8*4), Y4
 	VSUBPD    32(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none148
+	JEQ       none126
 
-lane147:
+lane125:
 	TZCNTL    R10, R11
 	LEAQ      4(R11)(R8*1), R11
 	MOVL      R11, (SI)(DX*4)
@@ -3660,17 +4588,17 @@ lane147:
 	VMOVSD    X4, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     R10, R10
-	JNE       lane147
+	JNE       lane125
 
-none148:
+none126:
 	VCVTPS2PD 32(BX)(R8*4), Y4
 	VSUBPD    64(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none150
+	JEQ       none128
 
-lane149:
+lane127:
 	TZCNTL    R10, R11
 	LEAQ      8(R11)(R8*1), R11
 	MOVL      R11, (SI)(DX*4)
@@ -3679,17 +4607,17 @@ lane149:
 	VMOVSD    X4, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     R10, R10
-	JNE       lane149
+	JNE       lane127
 
-none150:
+none128:
 	VCVTPS2PD 48(BX)(R8*4), Y4
 	VSUBPD    96(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none152
+	JEQ       none130
 
-lane151:
+lane129:
 	TZCNTL    R10, R11
 	LEAQ      12(R11)(R8*1), R11
 	MOVL      R11, (SI)(DX*4)
@@ -3698,25 +4626,25 @@ lane151:
 	VMOVSD    X4, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     R10, R10
-	JNE       lane151
+	JNE       lane129
 
-none152:
+none130:
 	MOVQ R9, R8
-	JMP  turn143
+	JMP  turn121
 
-end144:
-turn153:
+end122:
+turn131:
 	LEAQ      4(R8), R9
 	CMPQ      R9, CX
-	JGT       end154
+	JGT       end132
 	VCVTPS2PD (BX)(R8*4), Y4
 	VSUBPD    (AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none156
+	JEQ       none134
 
-lane155:
+lane133:
 	TZCNTL    R10, R11
 	LEAQ      (R11)(R8*1), R11
 	MOVL      R11, (SI)(DX*4)
@@ -3725,15 +4653,15 @@ lane155:
 	VMOVSD    X4, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     R10, R10
-	JNE       lane155
+	JNE       lane133
 
-none156:
+none134:
 	MOVQ R9, R8
-	JMP  turn153
+	JMP  turn131
 
-end154:
+end132:
 	CMPQ       R8, CX
-	JGE        whole157
+	JGE        whole135
 	VMASKMOVPS (BX)(R8*4), X2, X2
 	VCVTPS2PD  X2, Y2
 	VBLENDVPD  Y1, Y2, Y0, Y2
@@ -3741,9 +4669,9 @@ end154:
 	VCMPPD     $0x19, Y3, Y2, Y0
 	VMOVMSKPD  Y0, AX
 	TESTL      AX, AX
-	JEQ        none159
+	JEQ        none137
 
-lane158:
+lane136:
 	TZCNTL    AX, CX
 	LEAQ      (CX)(R8*1), CX
 	MOVL      CX, (SI)(DX*4)
@@ -3752,10 +4680,10 @@ lane158:
 	VMOVSD    X0, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     AX, AX
-	JNE       lane158
+	JNE       lane136
 
-none159:
-whole157:
+none137:
+whole135:
 	MOVQ DX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -3773,9 +4701,9 @@ TEXT ·turnFloat32AVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTQ X0, Y0
 	XORQ         DI, DI
 
-turn160:
+turn138:
 	CMPQ       DI, DX
-	JGE        done161
+	JGE        done139
 	MOVQ       AX, R8
 	VCVTPS2PD  (R8)(DI*4), Y1
 	VXORPD     Y0, Y1, Y1
@@ -3805,9 +4733,9 @@ turn160:
 	VMOVUPD    Y1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x04, DI
-	JMP        turn160
+	JMP        turn138
 
-done161:
+done139:
 	VZEROUPPER
 	RET
 
@@ -3828,9 +4756,9 @@ TEXT ·spanFloat32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Y3
 	XORQ         SI, SI
 
-turn162:
+turn140:
 	CMPQ      SI, DX
-	JGE       done163
+	JGE       done141
 	VCVTPS2PD (CX)(SI*4), Y4
 	VANDNPD   Y4, Y1, Y5
 	VCMPPD    $0x11, Y0, Y5, Y6
@@ -3842,9 +4770,9 @@ turn162:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x04, SI
-	JMP       turn162
+	JMP       turn140
 
-done163:
+done141:
 	VMOVAPD      Y2, Y0
 	VEXTRACTF128 $0x01, Y0, X2
 	VMINPD       X0, X2, X0
@@ -3875,9 +4803,9 @@ TEXT ·cutFloat32AVX2(SB), NOSPLIT, $0-32
 	VXORPD       Y1, Y1, Y1
 	XORQ         BX, BX
 
-turn164:
+turn142:
 	CMPQ      BX, DX
-	JGE       done165
+	JGE       done143
 	VCVTPS2PD (CX)(BX*4), Y2
 	VMULPD    Y0, Y2, Y2
 	VROUNDPD  $0x08, Y2, Y3
@@ -3887,9 +4815,9 @@ turn164:
 	POPCNTL   SI, SI
 	ADDQ      SI, AX
 	ADDQ      $0x04, BX
-	JMP       turn164
+	JMP       turn142
 
-done165:
+done143:
 	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -5201,23 +6129,17 @@ whole117:
 TEXT ·nearestInt32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), CX
-	MOVQ         $0x7ff0000000000000, DX
+	MOVQ         $0x7fffffff7fffffff, DX
 	VMOVQ        DX, X0
 	VBROADCASTSD X0, Y0
 	MOVQ         CX, DX
-	ANDQ         $0x03, DX
-	VMOVQ        DX, X1
-	VPBROADCASTQ X1, Y1
+	ANDQ         $0x07, DX
 	MOVQ         $0x0706050403020100, BX
-	VMOVQ        BX, X2
-	VPMOVZXBQ    X2, Y2
-	VPCMPGTQ     Y2, Y1, Y1
-	MOVQ         $0x0000000003020100, BX
-	VMOVQ        BX, X3
-	VPMOVZXBD    X3, X3
+	VMOVQ        BX, X1
+	VPMOVZXBD    X1, Y1
 	VMOVD        DX, X2
-	VPSHUFD      $0x00, X2, X2
-	VPCMPGTD     X3, X2, X2
+	VPBROADCASTD X2, Y2
+	VPCMPGTD     Y1, Y2, Y1
 	XORQ         DX, DX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
@@ -5225,159 +6147,145 @@ TEXT ·nearestInt32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
 	MOVQ         128(AX), R10
-	VXORPD       Y3, Y3, Y3
-	VXORPD       Y4, Y4, Y4
-	VXORPD       Y5, Y5, Y5
-	VXORPD       Y6, Y6, Y6
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y2, Y2, Y2
 
 rows121:
 	CMPQ    DX, 16(AX)
 	JGE     done122
-	VMOVAPD Y0, Y7
-	VMOVAPD Y0, Y8
-	VMOVAPD Y0, Y9
-	VMOVAPD Y0, Y10
+	VMOVAPD Y0, Y2
+	VMOVAPD Y0, Y3
+	VMOVAPD Y0, Y4
+	VMOVAPD Y0, Y5
 	XORQ    R11, R11
 
 turn125:
-	LEAQ      16(R11), R12
-	CMPQ      R12, CX
-	JGT       end126
-	VCVTDQ2PD (SI)(R11*4), Y11
-	VMINPD    Y11, Y7, Y7
-	VCVTDQ2PD 16(SI)(R11*4), Y11
-	VMINPD    Y11, Y8, Y8
-	VCVTDQ2PD 32(SI)(R11*4), Y11
-	VMINPD    Y11, Y9, Y9
-	VCVTDQ2PD 48(SI)(R11*4), Y11
-	VMINPD    Y11, Y10, Y10
-	MOVQ      R12, R11
-	JMP       turn125
+	LEAQ    32(R11), R12
+	CMPQ    R12, CX
+	JGT     end126
+	VMOVUPD (SI)(R11*4), Y6
+	VPMINSD Y6, Y2, Y2
+	VMOVUPD 32(SI)(R11*4), Y6
+	VPMINSD Y6, Y3, Y3
+	VMOVUPD 64(SI)(R11*4), Y6
+	VPMINSD Y6, Y4, Y4
+	VMOVUPD 96(SI)(R11*4), Y6
+	VPMINSD Y6, Y5, Y5
+	MOVQ    R12, R11
+	JMP     turn125
 
 end126:
 turn127:
-	LEAQ      4(R11), R12
-	CMPQ      R12, CX
-	JGT       end128
-	VCVTDQ2PD (SI)(R11*4), Y11
-	VMINPD    Y11, Y7, Y7
-	MOVQ      R12, R11
-	JMP       turn127
+	LEAQ    8(R11), R12
+	CMPQ    R12, CX
+	JGT     end128
+	VMOVUPD (SI)(R11*4), Y6
+	VPMINSD Y6, Y2, Y2
+	MOVQ    R12, R11
+	JMP     turn127
 
 end128:
 	CMPQ       R11, CX
 	JGE        whole129
-	VPMASKMOVD (SI)(R11*4), X2, X11
-	VCVTDQ2PD  X11, Y11
-	VBLENDVPD  Y1, Y11, Y0, Y11
-	VMINPD     Y11, Y7, Y7
+	VMASKMOVPS (SI)(R11*4), Y1, Y6
+	VBLENDVPS  Y1, Y6, Y0, Y6
+	VPMINSD    Y6, Y2, Y2
 
 whole129:
-	VMINPD       Y9, Y7, Y7
-	VMINPD       Y10, Y8, Y8
-	VMINPD       Y8, Y7, Y7
-	VMOVAPD      Y7, Y7
-	VEXTRACTF128 $0x01, Y7, X8
-	VMINPD       X7, X8, X7
-	VUNPCKHPD    X7, X7, X8
-	VMINSD       X7, X8, X7
-	VUCOMISD     X7, X0
-	JLS          bad123
-	VMOVSD       X7, (R10)(DX*8)
-	VBROADCASTSD X7, Y7
-	XORQ         R11, R11
+	VPMINSD      Y4, Y2, Y2
+	VPMINSD      Y5, Y3, Y3
+	VPMINSD      Y3, Y2, Y2
+	VMOVAPD      Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VPMINSD      X3, X2, X2
+	VPERMILPD    $0x01, X2, X3
+	VPMINSD      X3, X2, X2
+	VPSHUFD      $0x01, X2, X3
+	VPMINSD      X3, X2, X2
+	VMOVD        X2, R11
+	VXORPD       X3, X3, X3
+	VCVTSI2SDL   R11, X3, X3
+	VMOVSD       X3, (R10)(DX*8)
+	VBROADCASTSS X2, Y2
+	XORQ         R12, R12
 
 turn131:
-	LEAQ      16(R11), R12
-	CMPQ      R12, CX
+	LEAQ      32(R12), R11
+	CMPQ      R11, CX
 	JGT       end132
-	VCVTDQ2PD (SI)(R11*4), Y8
-	VCMPPD    $0x00, Y8, Y7, Y8
-	VMOVMSKPD Y8, R13
-	VCVTDQ2PD 16(SI)(R11*4), Y8
-	VCMPPD    $0x00, Y8, Y7, Y8
-	VMOVMSKPD Y8, R14
-	SHLL      $0x04, R14
-	ORL       R14, R13
-	VCVTDQ2PD 32(SI)(R11*4), Y8
-	VCMPPD    $0x00, Y8, Y7, Y8
-	VMOVMSKPD Y8, R14
-	SHLL      $0x08, R14
-	ORL       R14, R13
-	VCVTDQ2PD 48(SI)(R11*4), Y8
-	VCMPPD    $0x00, Y8, Y7, Y8
-	VMOVMSKPD Y8, R14
-	SHLL      $0x0c, R14
-	ORL       R14, R13
-	TESTL     R13, R13
-	JEQ       none134
+	VMOVUPD   (SI)(R12*4), Y3
+	VPCMPEQD  Y3, Y2, Y3
+	VMOVMSKPS Y3, R13
+	VMOVUPD   32(SI)(R12*4), Y3
+	VPCMPEQD  Y3, Y2, Y3
+	VMOVMSKPS Y3, R14
+	SHLQ      $0x08, R14
+	ORQ       R14, R13
+	VMOVUPD   64(SI)(R12*4), Y3
+	VPCMPEQD  Y3, Y2, Y3
+	VMOVMSKPS Y3, R14
+	SHLQ      $0x10, R14
+	ORQ       R14, R13
+	VMOVUPD   96(SI)(R12*4), Y3
+	VPCMPEQD  Y3, Y2, Y3
+	VMOVMSKPS Y3, R14
+	SHLQ      $0x18, R14
+	ORQ       R14, R13
+	TESTQ     R13, R13
+	JEQ       miss133
+	TZCNTQ    R13, R11
+	ADDQ      R12, R11
+	JMP       found130
 
-lane133:
-	TZCNTL R13, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R13, R13
-	JNE   lane133
-
-none134:
-	MOVQ R12, R11
+miss133:
+	MOVQ R11, R12
 	JMP  turn131
 
 end132:
-turn135:
-	LEAQ      4(R11), R12
-	CMPQ      R12, CX
-	JGT       end136
-	VCVTDQ2PD (SI)(R11*4), Y8
-	VCMPPD    $0x00, Y8, Y7, Y8
-	VMOVMSKPD Y8, R13
-	TESTL     R13, R13
-	JEQ       none138
+turn134:
+	LEAQ      8(R12), R11
+	CMPQ      R11, CX
+	JGT       end135
+	VMOVUPD   (SI)(R12*4), Y3
+	VPCMPEQD  Y3, Y2, Y3
+	VMOVMSKPS Y3, R13
+	TESTQ     R13, R13
+	JEQ       miss136
+	TZCNTQ    R13, R11
+	ADDQ      R12, R11
+	JMP       found130
 
-lane137:
-	TZCNTL R13, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R13, R13
-	JNE   lane137
+miss136:
+	MOVQ R11, R12
+	JMP  turn134
 
-none138:
-	MOVQ R12, R11
-	JMP  turn135
+end135:
+	CMPQ       R12, CX
+	JGE        whole137
+	VMASKMOVPS (SI)(R12*4), Y1, Y3
+	VBLENDVPS  Y1, Y3, Y0, Y3
+	VPCMPEQD   Y3, Y2, Y2
+	VMOVMSKPS  Y2, R11
+	TESTQ      R11, R11
+	JEQ        miss138
+	TZCNTQ     R11, R11
+	ADDQ       R12, R11
+	JMP        found130
 
-end136:
-	CMPQ       R11, CX
-	JGE        whole139
-	VPMASKMOVD (SI)(R11*4), X2, X8
-	VCVTDQ2PD  X8, Y8
-	VBLENDVPD  Y1, Y8, Y0, Y8
-	VCMPPD     $0x00, Y8, Y7, Y7
-	VMOVMSKPD  Y7, R12
-	TESTL      R12, R12
-	JEQ        none141
-
-lane140:
-	TZCNTL R12, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R12, R12
-	JNE   lane140
-
-none141:
-whole139:
+miss138:
+whole137:
 	JMP bad123
 
 found130:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken142
+	JGE  taken139
 	MOVL R11, (R8)(DX*4)
 	MOVL DX, (R9)(R11*4)
 	JMP  next124
 
-taken142:
+taken139:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
@@ -5387,20 +6295,463 @@ next124:
 	JMP  rows121
 
 done122:
-	VADDPD    Y4, Y3, Y3
-	VADDPD    Y6, Y5, Y5
-	VADDPD    Y5, Y3, Y3
-	VCMPPD    $0x03, Y3, Y3, Y0
-	VMOVMSKPD Y0, AX
-	TESTL     AX, AX
-	JNE       bad123
-	MOVQ      BX, ret+8(FP)
+	MOVQ BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
 bad123:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func nearestRowsInt32AVX2(least *int32, costs *int32, stride int, rows int, cols int, at *int32) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·nearestRowsInt32AVX2(SB), NOSPLIT, $0-56
+	MOVQ         stride+16(FP), AX
+	MOVQ         cols+32(FP), CX
+	MOVQ         least+0(FP), DX
+	MOVQ         at+40(FP), BX
+	MOVQ         $0x7fffffff7fffffff, SI
+	VMOVQ        SI, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         CX, SI
+	ANDQ         $0x07, SI
+	MOVQ         $0x0706050403020100, DI
+	VMOVQ        DI, X1
+	VPMOVZXBD    X1, Y1
+	VMOVD        SI, X2
+	VPBROADCASTD X2, Y2
+	VPCMPGTD     Y1, Y2, Y1
+	VXORPD       Y2, Y2, Y2
+	XORQ         SI, SI
+
+clear140:
+	CMPQ    SI, CX
+	JGE     clear141
+	VMOVUPD Y0, (DX)(SI*4)
+	VMOVUPD Y2, (BX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     clear140
+
+clear141:
+	VXORPD Y2, Y2, Y2
+	XORQ   DI, DI
+
+bands142:
+	XORQ SI, SI
+
+panel144:
+	LEAQ         32(SI), R8
+	CMPQ         R8, CX
+	JGT          panel145
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(SI*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	VMOVAPD      Y0, Y2
+	VMOVAPD      Y0, Y4
+	VMOVAPD      Y0, Y6
+	VMOVAPD      Y0, Y8
+	VMOVD        DI, X10
+	VPBROADCASTD X10, Y10
+	VMOVAPD      Y10, Y3
+	VMOVAPD      Y10, Y5
+	VMOVAPD      Y10, Y7
+	VMOVAPD      Y10, Y9
+	MOVQ         $0x0000000000000001, R10
+	VMOVD        R10, X11
+	VPBROADCASTD X11, Y11
+	MOVQ         $0x0000000000000040, R10
+
+turn146:
+	VMOVUPD   (R8), Y12
+	VPCMPGTD  Y12, Y2, Y13
+	VBLENDVPS Y13, Y10, Y3, Y3
+	VPMINSD   Y12, Y2, Y2
+	VMOVUPD   32(R8), Y12
+	VPCMPGTD  Y12, Y4, Y13
+	VBLENDVPS Y13, Y10, Y5, Y5
+	VPMINSD   Y12, Y4, Y4
+	VMOVUPD   64(R8), Y12
+	VPCMPGTD  Y12, Y6, Y13
+	VBLENDVPS Y13, Y10, Y7, Y7
+	VPMINSD   Y12, Y6, Y6
+	VMOVUPD   96(R8), Y12
+	VPCMPGTD  Y12, Y8, Y13
+	VBLENDVPS Y13, Y10, Y9, Y9
+	VPMINSD   Y12, Y8, Y8
+	VPADDD    Y11, Y10, Y10
+	ADDQ      R9, R8
+	DECQ      R10
+	JNE       turn146
+	VMOVUPD   (DX)(SI*4), Y10
+	VMOVUPD   (BX)(SI*4), Y11
+	VPCMPGTD  Y2, Y10, Y12
+	VBLENDVPS Y12, Y3, Y11, Y11
+	VPMINSD   Y2, Y10, Y10
+	VMOVUPD   Y10, (DX)(SI*4)
+	VMOVUPD   Y11, (BX)(SI*4)
+	VMOVUPD   32(DX)(SI*4), Y2
+	VMOVUPD   32(BX)(SI*4), Y3
+	VPCMPGTD  Y4, Y2, Y10
+	VBLENDVPS Y10, Y5, Y3, Y3
+	VPMINSD   Y4, Y2, Y2
+	VMOVUPD   Y2, 32(DX)(SI*4)
+	VMOVUPD   Y3, 32(BX)(SI*4)
+	VMOVUPD   64(DX)(SI*4), Y2
+	VMOVUPD   64(BX)(SI*4), Y3
+	VPCMPGTD  Y6, Y2, Y4
+	VBLENDVPS Y4, Y7, Y3, Y3
+	VPMINSD   Y6, Y2, Y2
+	VMOVUPD   Y2, 64(DX)(SI*4)
+	VMOVUPD   Y3, 64(BX)(SI*4)
+	VMOVUPD   96(DX)(SI*4), Y2
+	VMOVUPD   96(BX)(SI*4), Y3
+	VPCMPGTD  Y8, Y2, Y4
+	VBLENDVPS Y4, Y9, Y3, Y3
+	VPMINSD   Y8, Y2, Y2
+	VMOVUPD   Y2, 96(DX)(SI*4)
+	VMOVUPD   Y3, 96(BX)(SI*4)
+	ADDQ      $0x20, SI
+	JMP       panel144
+
+panel145:
+	LEAQ         16(SI), R8
+	CMPQ         R8, CX
+	JGT          panel148
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(SI*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x01, R9
+	VMOVAPD      Y0, Y2
+	VMOVAPD      Y0, Y4
+	VMOVAPD      Y0, Y6
+	VMOVAPD      Y0, Y8
+	VMOVD        DI, X10
+	VPBROADCASTD X10, Y10
+	VMOVAPD      Y10, Y3
+	VMOVAPD      Y10, Y5
+	VMOVAPD      Y10, Y7
+	VMOVAPD      Y10, Y9
+	MOVQ         $0x0000000000000002, R10
+	VMOVD        R10, X11
+	VPBROADCASTD X11, Y11
+	MOVQ         $0x0000000000000020, R10
+
+turn149:
+	VMOVUPD      (R8), Y12
+	VPCMPGTD     Y12, Y2, Y13
+	VBLENDVPS    Y13, Y10, Y3, Y3
+	VPMINSD      Y12, Y2, Y2
+	VMOVUPD      32(R8), Y12
+	VPCMPGTD     Y12, Y4, Y13
+	VBLENDVPS    Y13, Y10, Y5, Y5
+	VPMINSD      Y12, Y4, Y4
+	VMOVUPD      (R8)(AX*1), Y12
+	VPCMPGTD     Y12, Y6, Y13
+	VBLENDVPS    Y13, Y10, Y7, Y7
+	VPMINSD      Y12, Y6, Y6
+	VMOVUPD      32(R8)(AX*1), Y12
+	VPCMPGTD     Y12, Y8, Y13
+	VBLENDVPS    Y13, Y10, Y9, Y9
+	VPMINSD      Y12, Y8, Y8
+	VPADDD       Y11, Y10, Y10
+	ADDQ         R9, R8
+	DECQ         R10
+	JNE          turn149
+	MOVQ         $0x0000000000000001, R8
+	VMOVD        R8, X10
+	VPBROADCASTD X10, Y10
+	VPADDD       Y10, Y7, Y7
+	VPCMPGTD     Y6, Y2, Y10
+	VBLENDVPS    Y10, Y7, Y3, Y3
+	VPMINSD      Y6, Y2, Y2
+	VMOVUPD      (DX)(SI*4), Y6
+	VMOVUPD      (BX)(SI*4), Y7
+	VPCMPGTD     Y2, Y6, Y10
+	VBLENDVPS    Y10, Y3, Y7, Y7
+	VPMINSD      Y2, Y6, Y6
+	VMOVUPD      Y6, (DX)(SI*4)
+	VMOVUPD      Y7, (BX)(SI*4)
+	MOVQ         $0x0000000000000001, R8
+	VMOVD        R8, X2
+	VPBROADCASTD X2, Y2
+	VPADDD       Y2, Y9, Y9
+	VPCMPGTD     Y8, Y4, Y2
+	VBLENDVPS    Y2, Y9, Y5, Y5
+	VPMINSD      Y8, Y4, Y4
+	VMOVUPD      32(DX)(SI*4), Y2
+	VMOVUPD      32(BX)(SI*4), Y3
+	VPCMPGTD     Y4, Y2, Y6
+	VBLENDVPS    Y6, Y5, Y3, Y3
+	VPMINSD      Y4, Y2, Y2
+	VMOVUPD      Y2, 32(DX)(SI*4)
+	VMOVUPD      Y3, 32(BX)(SI*4)
+	ADDQ         $0x10, SI
+
+panel148:
+	LEAQ         8(SI), R8
+	CMPQ         R8, CX
+	JGT          panel151
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(SI*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x02, R9
+	LEAQ         (AX)(AX*2), R10
+	VMOVAPD      Y0, Y2
+	VMOVAPD      Y0, Y4
+	VMOVAPD      Y0, Y6
+	VMOVAPD      Y0, Y8
+	VMOVD        DI, X10
+	VPBROADCASTD X10, Y10
+	VMOVAPD      Y10, Y3
+	VMOVAPD      Y10, Y5
+	VMOVAPD      Y10, Y7
+	VMOVAPD      Y10, Y9
+	MOVQ         $0x0000000000000004, R11
+	VMOVD        R11, X11
+	VPBROADCASTD X11, Y11
+	MOVQ         $0x0000000000000010, R11
+
+turn152:
+	VMOVUPD      (R8), Y12
+	VPCMPGTD     Y12, Y2, Y13
+	VBLENDVPS    Y13, Y10, Y3, Y3
+	VPMINSD      Y12, Y2, Y2
+	VMOVUPD      (R8)(AX*1), Y12
+	VPCMPGTD     Y12, Y4, Y13
+	VBLENDVPS    Y13, Y10, Y5, Y5
+	VPMINSD      Y12, Y4, Y4
+	VMOVUPD      (R8)(AX*2), Y12
+	VPCMPGTD     Y12, Y6, Y13
+	VBLENDVPS    Y13, Y10, Y7, Y7
+	VPMINSD      Y12, Y6, Y6
+	VMOVUPD      (R8)(R10*1), Y12
+	VPCMPGTD     Y12, Y8, Y13
+	VBLENDVPS    Y13, Y10, Y9, Y9
+	VPMINSD      Y12, Y8, Y8
+	VPADDD       Y11, Y10, Y10
+	ADDQ         R9, R8
+	DECQ         R11
+	JNE          turn152
+	MOVQ         $0x0000000000000001, R8
+	VMOVD        R8, X10
+	VPBROADCASTD X10, Y10
+	VPADDD       Y10, Y5, Y5
+	VPCMPGTD     Y4, Y2, Y10
+	VBLENDVPS    Y10, Y5, Y3, Y3
+	VPMINSD      Y4, Y2, Y2
+	MOVQ         $0x0000000000000002, R8
+	VMOVD        R8, X4
+	VPBROADCASTD X4, Y4
+	VPADDD       Y4, Y7, Y7
+	VPCMPGTD     Y6, Y2, Y4
+	VBLENDVPS    Y4, Y7, Y3, Y3
+	VPMINSD      Y6, Y2, Y2
+	MOVQ         $0x0000000000000003, R8
+	VMOVD        R8, X4
+	VPBROADCASTD X4, Y4
+	VPADDD       Y4, Y9, Y9
+	VPCMPGTD     Y8, Y2, Y4
+	VBLENDVPS    Y4, Y9, Y3, Y3
+	VPMINSD      Y8, Y2, Y2
+	VMOVUPD      (DX)(SI*4), Y4
+	VMOVUPD      (BX)(SI*4), Y5
+	VPCMPGTD     Y2, Y4, Y6
+	VBLENDVPS    Y6, Y3, Y5, Y5
+	VPMINSD      Y2, Y4, Y4
+	VMOVUPD      Y4, (DX)(SI*4)
+	VMOVUPD      Y5, (BX)(SI*4)
+	ADDQ         $0x08, SI
+
+panel151:
+	CMPQ         SI, CX
+	JGE          panel154
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(SI*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x02, R9
+	LEAQ         (AX)(AX*2), R10
+	VMOVAPD      Y0, Y2
+	VMOVAPD      Y0, Y4
+	VMOVAPD      Y0, Y6
+	VMOVAPD      Y0, Y8
+	VMOVD        DI, X10
+	VPBROADCASTD X10, Y10
+	VMOVAPD      Y10, Y3
+	VMOVAPD      Y10, Y5
+	VMOVAPD      Y10, Y7
+	VMOVAPD      Y10, Y9
+	MOVQ         $0x0000000000000004, R11
+	VMOVD        R11, X11
+	VPBROADCASTD X11, Y11
+	MOVQ         $0x0000000000000010, R11
+
+turn155:
+	VMASKMOVPS   (R8), Y1, Y12
+	VBLENDVPS    Y1, Y12, Y0, Y12
+	VPCMPGTD     Y12, Y2, Y13
+	VBLENDVPS    Y13, Y10, Y3, Y3
+	VPMINSD      Y12, Y2, Y2
+	VMASKMOVPS   (R8)(AX*1), Y1, Y12
+	VBLENDVPS    Y1, Y12, Y0, Y12
+	VPCMPGTD     Y12, Y4, Y13
+	VBLENDVPS    Y13, Y10, Y5, Y5
+	VPMINSD      Y12, Y4, Y4
+	VMASKMOVPS   (R8)(AX*2), Y1, Y12
+	VBLENDVPS    Y1, Y12, Y0, Y12
+	VPCMPGTD     Y12, Y6, Y13
+	VBLENDVPS    Y13, Y10, Y7, Y7
+	VPMINSD      Y12, Y6, Y6
+	VMASKMOVPS   (R8)(R10*1), Y1, Y12
+	VBLENDVPS    Y1, Y12, Y0, Y12
+	VPCMPGTD     Y12, Y8, Y13
+	VBLENDVPS    Y13, Y10, Y9, Y9
+	VPMINSD      Y12, Y8, Y8
+	VPADDD       Y11, Y10, Y10
+	ADDQ         R9, R8
+	DECQ         R11
+	JNE          turn155
+	MOVQ         $0x0000000000000001, R8
+	VMOVD        R8, X10
+	VPBROADCASTD X10, Y10
+	VPADDD       Y10, Y5, Y5
+	VPCMPGTD     Y4, Y2, Y10
+	VBLENDVPS    Y10, Y5, Y3, Y3
+	VPMINSD      Y4, Y2, Y2
+	MOVQ         $0x0000000000000002, R8
+	VMOVD        R8, X4
+	VPBROADCASTD X4, Y4
+	VPADDD       Y4, Y7, Y7
+	VPCMPGTD     Y6, Y2, Y4
+	VBLENDVPS    Y4, Y7, Y3, Y3
+	VPMINSD      Y6, Y2, Y2
+	MOVQ         $0x0000000000000003, R8
+	VMOVD        R8, X4
+	VPBROADCASTD X4, Y4
+	VPADDD       Y4, Y9, Y9
+	VPCMPGTD     Y8, Y2, Y4
+	VBLENDVPS    Y4, Y9, Y3, Y3
+	VPMINSD      Y8, Y2, Y2
+	VMOVUPD      (DX)(SI*4), Y4
+	VMOVUPD      (BX)(SI*4), Y5
+	VPCMPGTD     Y2, Y4, Y6
+	VBLENDVPS    Y6, Y3, Y5, Y5
+	VPMINSD      Y2, Y4, Y4
+	VMOVUPD      Y4, (DX)(SI*4)
+	VMOVUPD      Y5, (BX)(SI*4)
+
+panel154:
+	MOVQ    rows+24(FP), SI
+	ADDQ    $0x40, DI
+	CMPQ    DI, SI
+	JGE     done143
+	LEAQ    -64(SI), SI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	JMP     bands142
+
+done143:
+	MOVQ $+0, AX
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+	MOVQ $+1, AX
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func rowsBelowInt32AVX2(bars *int32, costs *int32, stride int, rows int, cols int, at *int32) int
+// Requires: AVX, AVX2
+TEXT ·rowsBelowInt32AVX2(SB), NOSPLIT, $0-56
+	MOVQ         bars+0(FP), AX
+	MOVQ         costs+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         cols+32(FP), SI
+	MOVQ         at+40(FP), DI
+	MOVQ         $0x7fffffff7fffffff, R8
+	VMOVQ        R8, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         SI, R8
+	ANDQ         $0x07, R8
+	MOVQ         $0x0706050403020100, R9
+	VMOVQ        R9, X1
+	VPMOVZXBD    X1, Y1
+	VMOVD        R8, X2
+	VPBROADCASTD X2, Y2
+	VPCMPGTD     Y1, Y2, Y1
+	XORQ         R8, R8
+	XORQ         R9, R9
+
+rows157:
+	CMPQ   R8, BX
+	JGE    done159
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   R10, R10
+
+turn160:
+	LEAQ     16(R10), R11
+	CMPQ     R11, SI
+	JGT      end161
+	VMOVUPD  (AX)(R10*4), Y4
+	VMOVUPD  (CX)(R10*4), Y5
+	VPCMPGTD Y5, Y4, Y4
+	VPOR     Y4, Y2, Y2
+	VMOVUPD  32(AX)(R10*4), Y4
+	VMOVUPD  32(CX)(R10*4), Y5
+	VPCMPGTD Y5, Y4, Y4
+	VPOR     Y4, Y3, Y3
+	MOVQ     R11, R10
+	JMP      turn160
+
+end161:
+	LEAQ     8(R10), R11
+	CMPQ     R11, SI
+	JGT      end163
+	VMOVUPD  (AX)(R10*4), Y4
+	VMOVUPD  (CX)(R10*4), Y5
+	VPCMPGTD Y5, Y4, Y4
+	VPOR     Y4, Y2, Y2
+	MOVQ     R11, R10
+
+end163:
+	CMPQ       R10, SI
+	JGE        whole164
+	VMOVUPD    (AX)(R10*4), Y4
+	VMASKMOVPS (CX)(R10*4), Y1, Y5
+	VBLENDVPS  Y1, Y5, Y0, Y5
+	VPCMPGTD   Y5, Y4, Y4
+	VPOR       Y4, Y2, Y2
+
+whole164:
+	VPOR      Y3, Y2, Y2
+	VMOVMSKPS Y2, R10
+	TESTL     R10, R10
+	JEQ       next158
+	MOVL      R8, (DI)(R9*4)
+	INCQ      R9
+
+next158:
+	ADDQ DX, CX
+	INCQ R8
+	JMP  rows157
+
+done159:
+	MOVQ R9, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -5439,18 +6790,18 @@ TEXT ·belowInt32AVX2(SB), NOSPLIT, $0-48
 	XORQ         DX, DX
 	XORQ         R8, R8
 
-turn143:
+turn121:
 	LEAQ      16(R8), R9
 	CMPQ      R9, CX
-	JGT       end144
+	JGT       end122
 	VCVTDQ2PD (BX)(R8*4), Y4
 	VSUBPD    (AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none146
+	JEQ       none124
 
-lane145:
+lane123:
 	TZCNTL     R10, R11
 	LEAQ       (R11)(R8*1), R11
 	MOVL       R11, (SI)(DX*4)
@@ -5459,17 +6810,17 @@ lane145:
 	VMOVSD     X4, (DI)(DX*8)
 	INCQ       DX
 	BLSRL      R10, R10
-	JNE        lane145
+	JNE        lane123
 
-none146:
+none124:
 	VCVTDQ2PD 16(BX)(R8*4), Y4
 	VSUBPD    32(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none148
+	JEQ       none126
 
-lane147:
+lane125:
 	TZCNTL     R10, R11
 	LEAQ       4(R11)(R8*1), R11
 	MOVL       R11, (SI)(DX*4)
@@ -5478,17 +6829,17 @@ lane147:
 	VMOVSD     X4, (DI)(DX*8)
 	INCQ       DX
 	BLSRL      R10, R10
-	JNE        lane147
+	JNE        lane125
 
-none148:
+none126:
 	VCVTDQ2PD 32(BX)(R8*4), Y4
 	VSUBPD    64(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none150
+	JEQ       none128
 
-lane149:
+lane127:
 	TZCNTL     R10, R11
 	LEAQ       8(R11)(R8*1), R11
 	MOVL       R11, (SI)(DX*4)
@@ -5497,17 +6848,17 @@ lane149:
 	VMOVSD     X4, (DI)(DX*8)
 	INCQ       DX
 	BLSRL      R10, R10
-	JNE        lane149
+	JNE        lane127
 
-none150:
+none128:
 	VCVTDQ2PD 48(BX)(R8*4), Y4
 	VSUBPD    96(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none152
+	JEQ       none130
 
-lane151:
+lane129:
 	TZCNTL     R10, R11
 	LEAQ       12(R11)(R8*1), R11
 	MOVL       R11, (SI)(DX*4)
@@ -5516,25 +6867,25 @@ lane151:
 	VMOVSD     X4, (DI)(DX*8)
 	INCQ       DX
 	BLSRL      R10, R10
-	JNE        lane151
+	JNE        lane129
 
-none152:
+none130:
 	MOVQ R9, R8
-	JMP  turn143
+	JMP  turn121
 
-end144:
-turn153:
+end122:
+turn131:
 	LEAQ      4(R8), R9
 	CMPQ      R9, CX
-	JGT       end154
+	JGT       end132
 	VCVTDQ2PD (BX)(R8*4), Y4
 	VSUBPD    (AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
-	JEQ       none156
+	JEQ       none134
 
-lane155:
+lane133:
 	TZCNTL     R10, R11
 	LEAQ       (R11)(R8*1), R11
 	MOVL       R11, (SI)(DX*4)
@@ -5543,15 +6894,15 @@ lane155:
 	VMOVSD     X4, (DI)(DX*8)
 	INCQ       DX
 	BLSRL      R10, R10
-	JNE        lane155
+	JNE        lane133
 
-none156:
+none134:
 	MOVQ R9, R8
-	JMP  turn153
+	JMP  turn131
 
-end154:
+end132:
 	CMPQ       R8, CX
-	JGE        whole157
+	JGE        whole135
 	VPMASKMOVD (BX)(R8*4), X2, X2
 	VCVTDQ2PD  X2, Y2
 	VBLENDVPD  Y1, Y2, Y0, Y2
@@ -5559,9 +6910,9 @@ end154:
 	VCMPPD     $0x19, Y3, Y2, Y0
 	VMOVMSKPD  Y0, AX
 	TESTL      AX, AX
-	JEQ        none159
+	JEQ        none137
 
-lane158:
+lane136:
 	TZCNTL     AX, CX
 	LEAQ       (CX)(R8*1), CX
 	MOVL       CX, (SI)(DX*4)
@@ -5570,10 +6921,10 @@ lane158:
 	VMOVSD     X0, (DI)(DX*8)
 	INCQ       DX
 	BLSRL      AX, AX
-	JNE        lane158
+	JNE        lane136
 
-none159:
-whole157:
+none137:
+whole135:
 	MOVQ DX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -5597,9 +6948,9 @@ TEXT ·turnInt32AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSD X2, Y2
 	XORQ         DI, DI
 
-turn160:
+turn138:
 	CMPQ       DI, DX
-	JGE        done161
+	JGE        done139
 	MOVQ       AX, R8
 	VCVTDQ2PD  (R8)(DI*4), Y3
 	VCMPPD     $0x00, Y2, Y3, Y4
@@ -5637,9 +6988,9 @@ turn160:
 	VMOVUPD    Y3, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x04, DI
-	JMP        turn160
+	JMP        turn138
 
-done161:
+done139:
 	VZEROUPPER
 	RET
 
@@ -5663,9 +7014,9 @@ TEXT ·spanInt32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Y3
 	XORQ         SI, SI
 
-turn162:
+turn140:
 	CMPQ      SI, DX
-	JGE       done163
+	JGE       done141
 	VCVTDQ2PD (CX)(SI*4), Y4
 	VMOVAPD   Y4, Y5
 	VCMPPD    $0x11, Y1, Y5, Y6
@@ -5677,9 +7028,9 @@ turn162:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x04, SI
-	JMP       turn162
+	JMP       turn140
 
-done163:
+done141:
 	VMOVAPD      Y2, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VMINPD       X1, X2, X1
@@ -5709,27 +7060,27 @@ TEXT ·mostAVX2(SB), NOSPLIT, $0-24
 	VPBROADCASTD (AX), Y3
 	XORQ         DX, DX
 
-turn164:
+turn142:
 	LEAQ    32(DX), BX
 	CMPQ    BX, CX
-	JGT     end165
+	JGT     end143
 	VPMAXSD (AX)(DX*4), Y0, Y0
 	VPMAXSD 32(AX)(DX*4), Y1, Y1
 	VPMAXSD 64(AX)(DX*4), Y2, Y2
 	VPMAXSD 96(AX)(DX*4), Y3, Y3
 	MOVQ    BX, DX
-	JMP     turn164
+	JMP     turn142
 
-end165:
-turn166:
+end143:
+turn144:
 	LEAQ    8(DX), BX
 	CMPQ    BX, CX
-	JGT     end167
+	JGT     end145
 	VPMAXSD (AX)(DX*4), Y0, Y0
 	MOVQ    BX, DX
-	JMP     turn166
+	JMP     turn144
 
-end167:
+end145:
 	VPMAXSD      Y1, Y0, Y0
 	VPMAXSD      Y3, Y2, Y2
 	VPMAXSD      Y2, Y0, Y0
@@ -5757,9 +7108,9 @@ TEXT ·unlike32AVX2(SB), NOSPLIT, $0-40
 	XORQ         DX, DX
 	XORQ         SI, SI
 
-turn168:
+turn146:
 	CMPQ      SI, CX
-	JGE       done170
+	JGE       done148
 	VPCMPEQD  (AX)(SI*4), Y0, Y1
 	VMOVMSKPS Y1, DI
 	VPCMPEQD  32(AX)(SI*4), Y0, Y1
@@ -5776,21 +7127,21 @@ turn168:
 	ORQ       R8, DI
 	NOTL      DI
 	TESTL     DI, DI
-	JEQ       none172
+	JEQ       none150
 
-lane171:
+lane149:
 	TZCNTL DI, R8
 	LEAQ   (R8)(SI*1), R8
 	MOVL   R8, (BX)(DX*4)
 	INCQ   DX
 	BLSRL  DI, DI
-	JNE    lane171
+	JNE    lane149
 
-none172:
+none150:
 	ADDQ $0x20, SI
-	JMP  turn168
+	JMP  turn146
 
-done170:
+done148:
 	MOVQ DX, ret+32(FP)
 	VZEROUPPER
 	RET

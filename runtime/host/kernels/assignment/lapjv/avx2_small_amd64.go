@@ -140,7 +140,7 @@ func smallInt32Of64AVX2(s *byte, costs *int32, stride int, rows int, cols int, c
 //go:noescape
 func smallInt32AVX2(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
 
-// smallEntriesAVX2 writes the addresses of the kernels for float64, float32 and int32. C can call them: they use their arguments and the stack alone.
+// entriesAVX2 writes the addresses of the kernels that C can call, five for each of float64, float32 and int32: they use their arguments and the stack alone.
 //
 //go:noescape
-func smallEntriesAVX2(to *uintptr)
+func entriesAVX2(to *uintptr)

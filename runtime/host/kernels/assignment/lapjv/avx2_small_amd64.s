@@ -35321,13 +35321,37 @@ more16:
 	MOVQ AX, ret+48(FP)
 	RET
 
-// func smallEntriesAVX2(to *uintptr)
-TEXT ·smallEntriesAVX2(SB), NOSPLIT, $0-8
+// func entriesAVX2(to *uintptr)
+TEXT ·entriesAVX2(SB), NOSPLIT, $0-8
 	MOVQ to+0(FP), AX
 	LEAQ ·smallFloat64AVX2+0(SB), CX
 	MOVQ CX, (AX)
-	LEAQ ·smallFloat32AVX2+0(SB), CX
+	LEAQ ·nearestFloat64AVX2+0(SB), CX
 	MOVQ CX, 8(AX)
-	LEAQ ·smallInt32AVX2+0(SB), CX
+	LEAQ ·pathFloat64AVX2+0(SB), CX
 	MOVQ CX, 16(AX)
+	LEAQ ·checkFloat64AVX2+0(SB), CX
+	MOVQ CX, 24(AX)
+	LEAQ ·closeFloat64AVX2+0(SB), CX
+	MOVQ CX, 32(AX)
+	LEAQ ·smallFloat32AVX2+0(SB), CX
+	MOVQ CX, 40(AX)
+	LEAQ ·nearestFloat32AVX2+0(SB), CX
+	MOVQ CX, 48(AX)
+	LEAQ ·pathFloat32AVX2+0(SB), CX
+	MOVQ CX, 56(AX)
+	LEAQ ·checkFloat32AVX2+0(SB), CX
+	MOVQ CX, 64(AX)
+	LEAQ ·closeFloat32AVX2+0(SB), CX
+	MOVQ CX, 72(AX)
+	LEAQ ·smallInt32AVX2+0(SB), CX
+	MOVQ CX, 80(AX)
+	LEAQ ·nearestInt32AVX2+0(SB), CX
+	MOVQ CX, 88(AX)
+	LEAQ ·pathInt32AVX2+0(SB), CX
+	MOVQ CX, 96(AX)
+	LEAQ ·checkInt32AVX2+0(SB), CX
+	MOVQ CX, 104(AX)
+	LEAQ ·closeInt32AVX2+0(SB), CX
+	MOVQ CX, 112(AX)
 	RET

@@ -1271,7 +1271,7 @@ whole117:
 	RET
 
 // func nearestFloat64AVX512(s *byte) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI
+// Requires: AVX, AVX512F, BMI
 TEXT ·nearestFloat64AVX512(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
@@ -1283,7 +1283,7 @@ TEXT ·nearestFloat64AVX512(SB), NOSPLIT, $0-16
 	MOVQ         $0x0000000000000001, BX
 	SHLQ         CL, BX
 	DECQ         BX
-	KMOVB        BX, K1
+	KMOVW        BX, K1
 	XORQ         CX, CX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
@@ -1310,16 +1310,16 @@ turn125:
 	CMPQ    R12, DX
 	JGT     end126
 	VMOVUPD (SI)(R11*8), Z9
-	VMINPD  Z9, Z5, Z5
+	VMINPD  Z5, Z9, Z5
 	VADDPD  Z9, Z1, Z1
 	VMOVUPD 64(SI)(R11*8), Z9
-	VMINPD  Z9, Z6, Z6
+	VMINPD  Z6, Z9, Z6
 	VADDPD  Z9, Z2, Z2
 	VMOVUPD 128(SI)(R11*8), Z9
-	VMINPD  Z9, Z7, Z7
+	VMINPD  Z7, Z9, Z7
 	VADDPD  Z9, Z3, Z3
 	VMOVUPD 192(SI)(R11*8), Z9
-	VMINPD  Z9, Z8, Z8
+	VMINPD  Z8, Z9, Z8
 	VADDPD  Z9, Z4, Z4
 	MOVQ    R12, R11
 	JMP     turn125
@@ -1330,7 +1330,7 @@ turn127:
 	CMPQ    R12, DX
 	JGT     end128
 	VMOVUPD (SI)(R11*8), Z9
-	VMINPD  Z9, Z5, Z5
+	VMINPD  Z5, Z9, Z5
 	VADDPD  Z9, Z1, Z1
 	MOVQ    R12, R11
 	JMP     turn127
@@ -1340,109 +1340,106 @@ end128:
 	JGE     whole129
 	VMOVAPD Z0, Z9
 	VMOVUPD (SI)(R11*8), K1, Z9
-	VMINPD  Z9, Z5, Z5
+	VMINPD  Z5, Z9, Z5
 	VADDPD  Z9, Z1, Z1
 
 whole129:
-	VMINPD        Z7, Z5, Z5
-	VMINPD        Z8, Z6, Z6
-	VMINPD        Z6, Z5, Z5
+	VMINPD        Z5, Z7, Z5
+	VMINPD        Z6, Z8, Z6
+	VMINPD        Z5, Z6, Z5
 	VEXTRACTF64X4 $0x01, Z5, Y6
-	VMINPD        Y5, Y6, Y6
+	VMINPD        Y6, Y5, Y6
 	VEXTRACTF128  $0x01, Y6, X5
 	VMINPD        X6, X5, X6
-	VUNPCKHPD     X6, X6, X5
-	VMINSD        X6, X5, X6
+	VPERMILPD     $0x01, X6, X5
+	VMINPD        X6, X5, X6
 	VUCOMISD      X6, X0
 	JLS           bad123
 	VMOVSD        X6, (R10)(CX*8)
 	VBROADCASTSD  X6, Z5
-	XORQ          R11, R11
+	XORQ          R12, R12
 
 turn131:
-	LEAQ     32(R11), R12
-	CMPQ     R12, DX
-	JGT      end132
-	VMOVUPD  (SI)(R11*8), Z6
-	VCMPPD   $0x00, Z6, Z5, K2
-	VMOVUPD  64(SI)(R11*8), Z6
-	VCMPPD   $0x00, Z6, Z5, K3
-	VMOVUPD  128(SI)(R11*8), Z6
-	VCMPPD   $0x00, Z6, Z5, K4
-	VMOVUPD  192(SI)(R11*8), Z6
-	VCMPPD   $0x00, Z6, Z5, K5
-	KUNPCKBW K2, K3, K2
-	KUNPCKBW K4, K5, K4
-	KUNPCKWD K2, K4, K2
-	KMOVD    K2, R13
-	TESTL    R13, R13
-	JEQ      none134
+	LEAQ    32(R12), R11
+	CMPQ    R11, DX
+	JGT     end132
+	VMOVUPD (SI)(R12*8), Z6
+	VCMPPD  $0x00, Z6, Z5, K2
+	KMOVW   K2, R13
+	MOVBLZX R13, R13
+	VMOVUPD 64(SI)(R12*8), Z6
+	VCMPPD  $0x00, Z6, Z5, K2
+	KMOVW   K2, R14
+	MOVBLZX R14, R14
+	SHLQ    $0x08, R14
+	ORQ     R14, R13
+	VMOVUPD 128(SI)(R12*8), Z6
+	VCMPPD  $0x00, Z6, Z5, K2
+	KMOVW   K2, R14
+	MOVBLZX R14, R14
+	SHLQ    $0x10, R14
+	ORQ     R14, R13
+	VMOVUPD 192(SI)(R12*8), Z6
+	VCMPPD  $0x00, Z6, Z5, K2
+	KMOVW   K2, R14
+	MOVBLZX R14, R14
+	SHLQ    $0x18, R14
+	ORQ     R14, R13
+	TESTQ   R13, R13
+	JEQ     miss133
+	TZCNTQ  R13, R11
+	ADDQ    R12, R11
+	JMP     found130
 
-lane133:
-	TZCNTL R13, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R13, R13
-	JNE   lane133
-
-none134:
-	MOVQ R12, R11
+miss133:
+	MOVQ R11, R12
 	JMP  turn131
 
 end132:
-turn135:
-	LEAQ    8(R11), R12
-	CMPQ    R12, DX
-	JGT     end136
-	VMOVUPD (SI)(R11*8), Z6
-	VCMPPD  $0x00, Z6, Z5, K2
-	KMOVB   K2, R13
-	TESTL   R13, R13
-	JEQ     none138
-
-lane137:
-	TZCNTL R13, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R13, R13
-	JNE   lane137
-
-none138:
-	MOVQ R12, R11
-	JMP  turn135
-
-end136:
+turn134:
+	LEAQ    8(R12), R11
 	CMPQ    R11, DX
-	JGE     whole139
-	VMOVAPD Z0, Z6
-	VMOVUPD (SI)(R11*8), K1, Z6
+	JGT     end135
+	VMOVUPD (SI)(R12*8), Z6
 	VCMPPD  $0x00, Z6, Z5, K2
-	KMOVB   K2, R12
-	TESTL   R12, R12
-	JEQ     none141
+	KMOVW   K2, R13
+	MOVBLZX R13, R13
+	TESTQ   R13, R13
+	JEQ     miss136
+	TZCNTQ  R13, R11
+	ADDQ    R12, R11
+	JMP     found130
 
-lane140:
-	TZCNTL R12, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R12, R12
-	JNE   lane140
+miss136:
+	MOVQ R11, R12
+	JMP  turn134
 
-none141:
-whole139:
+end135:
+	CMPQ    R12, DX
+	JGE     whole137
+	VMOVAPD Z0, Z6
+	VMOVUPD (SI)(R12*8), K1, Z6
+	VCMPPD  $0x00, Z6, Z5, K2
+	KMOVW   K2, R11
+	MOVBLZX R11, R11
+	TESTQ   R11, R11
+	JEQ     miss138
+	TZCNTQ  R11, R11
+	ADDQ    R12, R11
+	JMP     found130
+
+miss138:
+whole137:
 	JMP bad123
 
 found130:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken142
+	JGE  taken139
 	MOVL R11, (R8)(CX*4)
 	MOVL CX, (R9)(R11*4)
 	JMP  next124
 
-taken142:
+taken139:
 	MOVL CX, (DI)(BX*4)
 	INCQ BX
 
@@ -1452,20 +1449,832 @@ next124:
 	JMP  rows121
 
 done122:
-	VADDPD Z2, Z1, Z1
-	VADDPD Z4, Z3, Z3
-	VADDPD Z3, Z1, Z1
-	VCMPPD $0x03, Z1, Z1, K1
-	KMOVB  K1, AX
-	TESTL  AX, AX
-	JNE    bad123
-	MOVQ   BX, ret+8(FP)
+	VADDPD  Z2, Z1, Z1
+	VADDPD  Z3, Z1, Z1
+	VADDPD  Z4, Z1, Z1
+	VCMPPD  $0x03, Z1, Z1, K1
+	KMOVW   K1, AX
+	MOVBLZX AL, AX
+	TESTL   AX, AX
+	JNE     bad123
+	MOVQ    BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
 bad123:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func nearestRowsFloat64AVX512(least *float64, costs *float64, stride int, rows int, cols int, at *int32) int
+// Requires: AVX, AVX512F, CMOV
+TEXT ·nearestRowsFloat64AVX512(SB), NOSPLIT, $0-56
+	MOVQ         stride+16(FP), AX
+	MOVQ         cols+32(FP), DX
+	MOVQ         least+0(FP), BX
+	MOVQ         at+40(FP), SI
+	MOVQ         $0x7ff0000000000000, CX
+	VMOVQ        CX, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         DX, CX
+	ANDQ         $0x07, CX
+	MOVQ         $0x0000000000000001, DI
+	SHLQ         CL, DI
+	DECQ         DI
+	KMOVW        DI, K1
+	VXORPD       Y1, Y1, Y1
+	XORQ         CX, CX
+
+clear140:
+	CMPQ    CX, DX
+	JGE     clear141
+	VMOVUPD Z0, (BX)(CX*8)
+	VMOVUPD Y1, (SI)(CX*4)
+	ADDQ    $0x08, CX
+	JMP     clear140
+
+clear141:
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	XORQ   DI, DI
+
+bands142:
+	XORQ CX, CX
+
+panel144:
+	LEAQ         64(CX), R8
+	CMPQ         R8, DX
+	JGT          panel145
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*8), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VMOVAPD      Z0, Z17
+	VMOVAPD      Z0, Z19
+	VPBROADCASTQ DI, Z21
+	VMOVAPD      Z21, Z6
+	VMOVAPD      Z21, Z8
+	VMOVAPD      Z21, Z10
+	VMOVAPD      Z21, Z12
+	VMOVAPD      Z21, Z14
+	VMOVAPD      Z21, Z16
+	VMOVAPD      Z21, Z18
+	VMOVAPD      Z21, Z20
+	MOVQ         $0x0000000000000001, R10
+	VPBROADCASTQ R10, Z22
+	MOVQ         $0x0000000000000040, R10
+
+turn146:
+	VMOVUPD   (R8), Z23
+	VCMPPD    $0x11, Z5, Z23, K2
+	VMOVDQA64 Z21, K2, Z6
+	VMINPD    Z5, Z23, Z5
+	VADDPD    Z23, Z1, Z1
+	VMOVUPD   64(R8), Z23
+	VCMPPD    $0x11, Z7, Z23, K2
+	VMOVDQA64 Z21, K2, Z8
+	VMINPD    Z7, Z23, Z7
+	VADDPD    Z23, Z2, Z2
+	VMOVUPD   128(R8), Z23
+	VCMPPD    $0x11, Z9, Z23, K2
+	VMOVDQA64 Z21, K2, Z10
+	VMINPD    Z9, Z23, Z9
+	VADDPD    Z23, Z3, Z3
+	VMOVUPD   192(R8), Z23
+	VCMPPD    $0x11, Z11, Z23, K2
+	VMOVDQA64 Z21, K2, Z12
+	VMINPD    Z11, Z23, Z11
+	VADDPD    Z23, Z4, Z4
+	VMOVUPD   256(R8), Z23
+	VCMPPD    $0x11, Z13, Z23, K2
+	VMOVDQA64 Z21, K2, Z14
+	VMINPD    Z13, Z23, Z13
+	VADDPD    Z23, Z1, Z1
+	VMOVUPD   320(R8), Z23
+	VCMPPD    $0x11, Z15, Z23, K2
+	VMOVDQA64 Z21, K2, Z16
+	VMINPD    Z15, Z23, Z15
+	VADDPD    Z23, Z2, Z2
+	VMOVUPD   384(R8), Z23
+	VCMPPD    $0x11, Z17, Z23, K2
+	VMOVDQA64 Z21, K2, Z18
+	VMINPD    Z17, Z23, Z17
+	VADDPD    Z23, Z3, Z3
+	VMOVUPD   448(R8), Z23
+	VCMPPD    $0x11, Z19, Z23, K2
+	VMOVDQA64 Z21, K2, Z20
+	VMINPD    Z19, Z23, Z19
+	VADDPD    Z23, Z4, Z4
+	VPADDQ    Z22, Z21, Z21
+	ADDQ      R9, R8
+	DECQ      R10
+	JNE       turn146
+	VMOVUPD   (BX)(CX*8), Z21
+	VPMOVSXDQ (SI)(CX*4), Z22
+	VCMPPD    $0x11, Z21, Z5, K2
+	VMOVDQA64 Z6, K2, Z22
+	VMINPD    Z21, Z5, Z21
+	VMOVUPD   Z21, (BX)(CX*8)
+	VPMOVQD   Z22, (SI)(CX*4)
+	VMOVUPD   64(BX)(CX*8), Z5
+	VPMOVSXDQ 32(SI)(CX*4), Z6
+	VCMPPD    $0x11, Z5, Z7, K2
+	VMOVDQA64 Z8, K2, Z6
+	VMINPD    Z5, Z7, Z5
+	VMOVUPD   Z5, 64(BX)(CX*8)
+	VPMOVQD   Z6, 32(SI)(CX*4)
+	VMOVUPD   128(BX)(CX*8), Z5
+	VPMOVSXDQ 64(SI)(CX*4), Z6
+	VCMPPD    $0x11, Z5, Z9, K2
+	VMOVDQA64 Z10, K2, Z6
+	VMINPD    Z5, Z9, Z5
+	VMOVUPD   Z5, 128(BX)(CX*8)
+	VPMOVQD   Z6, 64(SI)(CX*4)
+	VMOVUPD   192(BX)(CX*8), Z5
+	VPMOVSXDQ 96(SI)(CX*4), Z6
+	VCMPPD    $0x11, Z5, Z11, K2
+	VMOVDQA64 Z12, K2, Z6
+	VMINPD    Z5, Z11, Z5
+	VMOVUPD   Z5, 192(BX)(CX*8)
+	VPMOVQD   Z6, 96(SI)(CX*4)
+	VMOVUPD   256(BX)(CX*8), Z5
+	VPMOVSXDQ 128(SI)(CX*4), Z6
+	VCMPPD    $0x11, Z5, Z13, K2
+	VMOVDQA64 Z14, K2, Z6
+	VMINPD    Z5, Z13, Z5
+	VMOVUPD   Z5, 256(BX)(CX*8)
+	VPMOVQD   Z6, 128(SI)(CX*4)
+	VMOVUPD   320(BX)(CX*8), Z5
+	VPMOVSXDQ 160(SI)(CX*4), Z6
+	VCMPPD    $0x11, Z5, Z15, K2
+	VMOVDQA64 Z16, K2, Z6
+	VMINPD    Z5, Z15, Z5
+	VMOVUPD   Z5, 320(BX)(CX*8)
+	VPMOVQD   Z6, 160(SI)(CX*4)
+	VMOVUPD   384(BX)(CX*8), Z5
+	VPMOVSXDQ 192(SI)(CX*4), Z6
+	VCMPPD    $0x11, Z5, Z17, K2
+	VMOVDQA64 Z18, K2, Z6
+	VMINPD    Z5, Z17, Z5
+	VMOVUPD   Z5, 384(BX)(CX*8)
+	VPMOVQD   Z6, 192(SI)(CX*4)
+	VMOVUPD   448(BX)(CX*8), Z5
+	VPMOVSXDQ 224(SI)(CX*4), Z6
+	VCMPPD    $0x11, Z5, Z19, K2
+	VMOVDQA64 Z20, K2, Z6
+	VMINPD    Z5, Z19, Z5
+	VMOVUPD   Z5, 448(BX)(CX*8)
+	VPMOVQD   Z6, 224(SI)(CX*4)
+	ADDQ      $0x40, CX
+	JMP       panel144
+
+panel145:
+	LEAQ         32(CX), R8
+	CMPQ         R8, DX
+	JGT          panel148
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*8), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x01, R9
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VMOVAPD      Z0, Z17
+	VMOVAPD      Z0, Z19
+	VPBROADCASTQ DI, Z21
+	VMOVAPD      Z21, Z6
+	VMOVAPD      Z21, Z8
+	VMOVAPD      Z21, Z10
+	VMOVAPD      Z21, Z12
+	VMOVAPD      Z21, Z14
+	VMOVAPD      Z21, Z16
+	VMOVAPD      Z21, Z18
+	VMOVAPD      Z21, Z20
+	MOVQ         $0x0000000000000002, R10
+	VPBROADCASTQ R10, Z22
+	MOVQ         $0x0000000000000020, R10
+
+turn149:
+	VMOVUPD      (R8), Z23
+	VCMPPD       $0x11, Z5, Z23, K2
+	VMOVDQA64    Z21, K2, Z6
+	VMINPD       Z5, Z23, Z5
+	VADDPD       Z23, Z1, Z1
+	VMOVUPD      64(R8), Z23
+	VCMPPD       $0x11, Z7, Z23, K2
+	VMOVDQA64    Z21, K2, Z8
+	VMINPD       Z7, Z23, Z7
+	VADDPD       Z23, Z2, Z2
+	VMOVUPD      128(R8), Z23
+	VCMPPD       $0x11, Z9, Z23, K2
+	VMOVDQA64    Z21, K2, Z10
+	VMINPD       Z9, Z23, Z9
+	VADDPD       Z23, Z3, Z3
+	VMOVUPD      192(R8), Z23
+	VCMPPD       $0x11, Z11, Z23, K2
+	VMOVDQA64    Z21, K2, Z12
+	VMINPD       Z11, Z23, Z11
+	VADDPD       Z23, Z4, Z4
+	VMOVUPD      (R8)(AX*1), Z23
+	VCMPPD       $0x11, Z13, Z23, K2
+	VMOVDQA64    Z21, K2, Z14
+	VMINPD       Z13, Z23, Z13
+	VADDPD       Z23, Z1, Z1
+	VMOVUPD      64(R8)(AX*1), Z23
+	VCMPPD       $0x11, Z15, Z23, K2
+	VMOVDQA64    Z21, K2, Z16
+	VMINPD       Z15, Z23, Z15
+	VADDPD       Z23, Z2, Z2
+	VMOVUPD      128(R8)(AX*1), Z23
+	VCMPPD       $0x11, Z17, Z23, K2
+	VMOVDQA64    Z21, K2, Z18
+	VMINPD       Z17, Z23, Z17
+	VADDPD       Z23, Z3, Z3
+	VMOVUPD      192(R8)(AX*1), Z23
+	VCMPPD       $0x11, Z19, Z23, K2
+	VMOVDQA64    Z21, K2, Z20
+	VMINPD       Z19, Z23, Z19
+	VADDPD       Z23, Z4, Z4
+	VPADDQ       Z22, Z21, Z21
+	ADDQ         R9, R8
+	DECQ         R10
+	JNE          turn149
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTQ R8, Z21
+	VPADDQ       Z21, Z14, Z14
+	VCMPPD       $0x11, Z5, Z13, K2
+	VMOVDQA64    Z14, K2, Z6
+	VMINPD       Z5, Z13, Z5
+	VMOVUPD      (BX)(CX*8), Z13
+	VPMOVSXDQ    (SI)(CX*4), Z14
+	VCMPPD       $0x11, Z13, Z5, K2
+	VMOVDQA64    Z6, K2, Z14
+	VMINPD       Z13, Z5, Z13
+	VMOVUPD      Z13, (BX)(CX*8)
+	VPMOVQD      Z14, (SI)(CX*4)
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTQ R8, Z5
+	VPADDQ       Z5, Z16, Z16
+	VCMPPD       $0x11, Z7, Z15, K2
+	VMOVDQA64    Z16, K2, Z8
+	VMINPD       Z7, Z15, Z7
+	VMOVUPD      64(BX)(CX*8), Z5
+	VPMOVSXDQ    32(SI)(CX*4), Z6
+	VCMPPD       $0x11, Z5, Z7, K2
+	VMOVDQA64    Z8, K2, Z6
+	VMINPD       Z5, Z7, Z5
+	VMOVUPD      Z5, 64(BX)(CX*8)
+	VPMOVQD      Z6, 32(SI)(CX*4)
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTQ R8, Z5
+	VPADDQ       Z5, Z18, Z18
+	VCMPPD       $0x11, Z9, Z17, K2
+	VMOVDQA64    Z18, K2, Z10
+	VMINPD       Z9, Z17, Z9
+	VMOVUPD      128(BX)(CX*8), Z5
+	VPMOVSXDQ    64(SI)(CX*4), Z6
+	VCMPPD       $0x11, Z5, Z9, K2
+	VMOVDQA64    Z10, K2, Z6
+	VMINPD       Z5, Z9, Z5
+	VMOVUPD      Z5, 128(BX)(CX*8)
+	VPMOVQD      Z6, 64(SI)(CX*4)
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTQ R8, Z5
+	VPADDQ       Z5, Z20, Z20
+	VCMPPD       $0x11, Z11, Z19, K2
+	VMOVDQA64    Z20, K2, Z12
+	VMINPD       Z11, Z19, Z11
+	VMOVUPD      192(BX)(CX*8), Z5
+	VPMOVSXDQ    96(SI)(CX*4), Z6
+	VCMPPD       $0x11, Z5, Z11, K2
+	VMOVDQA64    Z12, K2, Z6
+	VMINPD       Z5, Z11, Z5
+	VMOVUPD      Z5, 192(BX)(CX*8)
+	VPMOVQD      Z6, 96(SI)(CX*4)
+	ADDQ         $0x20, CX
+
+panel148:
+	LEAQ         16(CX), R8
+	CMPQ         R8, DX
+	JGT          panel151
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*8), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x02, R9
+	LEAQ         (AX)(AX*2), R10
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VMOVAPD      Z0, Z17
+	VMOVAPD      Z0, Z19
+	VPBROADCASTQ DI, Z21
+	VMOVAPD      Z21, Z6
+	VMOVAPD      Z21, Z8
+	VMOVAPD      Z21, Z10
+	VMOVAPD      Z21, Z12
+	VMOVAPD      Z21, Z14
+	VMOVAPD      Z21, Z16
+	VMOVAPD      Z21, Z18
+	VMOVAPD      Z21, Z20
+	MOVQ         $0x0000000000000004, R11
+	VPBROADCASTQ R11, Z22
+	MOVQ         $0x0000000000000010, R11
+
+turn152:
+	VMOVUPD      (R8), Z23
+	VCMPPD       $0x11, Z5, Z23, K2
+	VMOVDQA64    Z21, K2, Z6
+	VMINPD       Z5, Z23, Z5
+	VADDPD       Z23, Z1, Z1
+	VMOVUPD      64(R8), Z23
+	VCMPPD       $0x11, Z7, Z23, K2
+	VMOVDQA64    Z21, K2, Z8
+	VMINPD       Z7, Z23, Z7
+	VADDPD       Z23, Z2, Z2
+	VMOVUPD      (R8)(AX*1), Z23
+	VCMPPD       $0x11, Z9, Z23, K2
+	VMOVDQA64    Z21, K2, Z10
+	VMINPD       Z9, Z23, Z9
+	VADDPD       Z23, Z3, Z3
+	VMOVUPD      64(R8)(AX*1), Z23
+	VCMPPD       $0x11, Z11, Z23, K2
+	VMOVDQA64    Z21, K2, Z12
+	VMINPD       Z11, Z23, Z11
+	VADDPD       Z23, Z4, Z4
+	VMOVUPD      (R8)(AX*2), Z23
+	VCMPPD       $0x11, Z13, Z23, K2
+	VMOVDQA64    Z21, K2, Z14
+	VMINPD       Z13, Z23, Z13
+	VADDPD       Z23, Z1, Z1
+	VMOVUPD      64(R8)(AX*2), Z23
+	VCMPPD       $0x11, Z15, Z23, K2
+	VMOVDQA64    Z21, K2, Z16
+	VMINPD       Z15, Z23, Z15
+	VADDPD       Z23, Z2, Z2
+	VMOVUPD      (R8)(R10*1), Z23
+	VCMPPD       $0x11, Z17, Z23, K2
+	VMOVDQA64    Z21, K2, Z18
+	VMINPD       Z17, Z23, Z17
+	VADDPD       Z23, Z3, Z3
+	VMOVUPD      64(R8)(R10*1), Z23
+	VCMPPD       $0x11, Z19, Z23, K2
+	VMOVDQA64    Z21, K2, Z20
+	VMINPD       Z19, Z23, Z19
+	VADDPD       Z23, Z4, Z4
+	VPADDQ       Z22, Z21, Z21
+	ADDQ         R9, R8
+	DECQ         R11
+	JNE          turn152
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTQ R8, Z21
+	VPADDQ       Z21, Z10, Z10
+	VCMPPD       $0x11, Z5, Z9, K2
+	VMOVDQA64    Z10, K2, Z6
+	VMINPD       Z5, Z9, Z5
+	MOVQ         $0x0000000000000002, R8
+	VPBROADCASTQ R8, Z9
+	VPADDQ       Z9, Z14, Z14
+	VCMPPD       $0x11, Z5, Z13, K2
+	VMOVDQA64    Z14, K2, Z6
+	VMINPD       Z5, Z13, Z5
+	MOVQ         $0x0000000000000003, R8
+	VPBROADCASTQ R8, Z9
+	VPADDQ       Z9, Z18, Z18
+	VCMPPD       $0x11, Z5, Z17, K2
+	VMOVDQA64    Z18, K2, Z6
+	VMINPD       Z5, Z17, Z5
+	VMOVUPD      (BX)(CX*8), Z9
+	VPMOVSXDQ    (SI)(CX*4), Z10
+	VCMPPD       $0x11, Z9, Z5, K2
+	VMOVDQA64    Z6, K2, Z10
+	VMINPD       Z9, Z5, Z9
+	VMOVUPD      Z9, (BX)(CX*8)
+	VPMOVQD      Z10, (SI)(CX*4)
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTQ R8, Z5
+	VPADDQ       Z5, Z12, Z12
+	VCMPPD       $0x11, Z7, Z11, K2
+	VMOVDQA64    Z12, K2, Z8
+	VMINPD       Z7, Z11, Z7
+	MOVQ         $0x0000000000000002, R8
+	VPBROADCASTQ R8, Z5
+	VPADDQ       Z5, Z16, Z16
+	VCMPPD       $0x11, Z7, Z15, K2
+	VMOVDQA64    Z16, K2, Z8
+	VMINPD       Z7, Z15, Z7
+	MOVQ         $0x0000000000000003, R8
+	VPBROADCASTQ R8, Z5
+	VPADDQ       Z5, Z20, Z20
+	VCMPPD       $0x11, Z7, Z19, K2
+	VMOVDQA64    Z20, K2, Z8
+	VMINPD       Z7, Z19, Z7
+	VMOVUPD      64(BX)(CX*8), Z5
+	VPMOVSXDQ    32(SI)(CX*4), Z6
+	VCMPPD       $0x11, Z5, Z7, K2
+	VMOVDQA64    Z8, K2, Z6
+	VMINPD       Z5, Z7, Z5
+	VMOVUPD      Z5, 64(BX)(CX*8)
+	VPMOVQD      Z6, 32(SI)(CX*4)
+	ADDQ         $0x10, CX
+
+panel151:
+	LEAQ         8(CX), R8
+	CMPQ         R8, DX
+	JGT          panel154
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*8), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x03, R9
+	LEAQ         (AX)(AX*2), R10
+	LEAQ         (R8)(AX*4), R11
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VMOVAPD      Z0, Z17
+	VMOVAPD      Z0, Z19
+	VPBROADCASTQ DI, Z21
+	VMOVAPD      Z21, Z6
+	VMOVAPD      Z21, Z8
+	VMOVAPD      Z21, Z10
+	VMOVAPD      Z21, Z12
+	VMOVAPD      Z21, Z14
+	VMOVAPD      Z21, Z16
+	VMOVAPD      Z21, Z18
+	VMOVAPD      Z21, Z20
+	MOVQ         $0x0000000000000008, R12
+	VPBROADCASTQ R12, Z22
+	MOVQ         $0x0000000000000008, R12
+
+turn155:
+	VMOVUPD      (R8), Z23
+	VCMPPD       $0x11, Z5, Z23, K2
+	VMOVDQA64    Z21, K2, Z6
+	VMINPD       Z5, Z23, Z5
+	VADDPD       Z23, Z1, Z1
+	VMOVUPD      (R8)(AX*1), Z23
+	VCMPPD       $0x11, Z7, Z23, K2
+	VMOVDQA64    Z21, K2, Z8
+	VMINPD       Z7, Z23, Z7
+	VADDPD       Z23, Z2, Z2
+	VMOVUPD      (R8)(AX*2), Z23
+	VCMPPD       $0x11, Z9, Z23, K2
+	VMOVDQA64    Z21, K2, Z10
+	VMINPD       Z9, Z23, Z9
+	VADDPD       Z23, Z3, Z3
+	VMOVUPD      (R8)(R10*1), Z23
+	VCMPPD       $0x11, Z11, Z23, K2
+	VMOVDQA64    Z21, K2, Z12
+	VMINPD       Z11, Z23, Z11
+	VADDPD       Z23, Z4, Z4
+	VMOVUPD      (R11), Z23
+	VCMPPD       $0x11, Z13, Z23, K2
+	VMOVDQA64    Z21, K2, Z14
+	VMINPD       Z13, Z23, Z13
+	VADDPD       Z23, Z1, Z1
+	VMOVUPD      (R11)(AX*1), Z23
+	VCMPPD       $0x11, Z15, Z23, K2
+	VMOVDQA64    Z21, K2, Z16
+	VMINPD       Z15, Z23, Z15
+	VADDPD       Z23, Z2, Z2
+	VMOVUPD      (R11)(AX*2), Z23
+	VCMPPD       $0x11, Z17, Z23, K2
+	VMOVDQA64    Z21, K2, Z18
+	VMINPD       Z17, Z23, Z17
+	VADDPD       Z23, Z3, Z3
+	VMOVUPD      (R11)(R10*1), Z23
+	VCMPPD       $0x11, Z19, Z23, K2
+	VMOVDQA64    Z21, K2, Z20
+	VMINPD       Z19, Z23, Z19
+	VADDPD       Z23, Z4, Z4
+	VPADDQ       Z22, Z21, Z21
+	ADDQ         R9, R8
+	ADDQ         R9, R11
+	DECQ         R12
+	JNE          turn155
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTQ R8, Z21
+	VPADDQ       Z21, Z8, Z8
+	VCMPPD       $0x11, Z5, Z7, K2
+	VMOVDQA64    Z8, K2, Z6
+	VMINPD       Z5, Z7, Z5
+	MOVQ         $0x0000000000000002, R8
+	VPBROADCASTQ R8, Z7
+	VPADDQ       Z7, Z10, Z10
+	VCMPPD       $0x11, Z5, Z9, K2
+	VMOVDQA64    Z10, K2, Z6
+	VMINPD       Z5, Z9, Z5
+	MOVQ         $0x0000000000000003, R8
+	VPBROADCASTQ R8, Z7
+	VPADDQ       Z7, Z12, Z12
+	VCMPPD       $0x11, Z5, Z11, K2
+	VMOVDQA64    Z12, K2, Z6
+	VMINPD       Z5, Z11, Z5
+	MOVQ         $0x0000000000000004, R8
+	VPBROADCASTQ R8, Z7
+	VPADDQ       Z7, Z14, Z14
+	VCMPPD       $0x11, Z5, Z13, K2
+	VMOVDQA64    Z14, K2, Z6
+	VMINPD       Z5, Z13, Z5
+	MOVQ         $0x0000000000000005, R8
+	VPBROADCASTQ R8, Z7
+	VPADDQ       Z7, Z16, Z16
+	VCMPPD       $0x11, Z5, Z15, K2
+	VMOVDQA64    Z16, K2, Z6
+	VMINPD       Z5, Z15, Z5
+	MOVQ         $0x0000000000000006, R8
+	VPBROADCASTQ R8, Z7
+	VPADDQ       Z7, Z18, Z18
+	VCMPPD       $0x11, Z5, Z17, K2
+	VMOVDQA64    Z18, K2, Z6
+	VMINPD       Z5, Z17, Z5
+	MOVQ         $0x0000000000000007, R8
+	VPBROADCASTQ R8, Z7
+	VPADDQ       Z7, Z20, Z20
+	VCMPPD       $0x11, Z5, Z19, K2
+	VMOVDQA64    Z20, K2, Z6
+	VMINPD       Z5, Z19, Z5
+	VMOVUPD      (BX)(CX*8), Z7
+	VPMOVSXDQ    (SI)(CX*4), Z8
+	VCMPPD       $0x11, Z7, Z5, K2
+	VMOVDQA64    Z6, K2, Z8
+	VMINPD       Z7, Z5, Z7
+	VMOVUPD      Z7, (BX)(CX*8)
+	VPMOVQD      Z8, (SI)(CX*4)
+	ADDQ         $0x08, CX
+
+panel154:
+	CMPQ         CX, DX
+	JGE          panel157
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*8), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x03, R9
+	LEAQ         (AX)(AX*2), R10
+	LEAQ         (R8)(AX*4), R11
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VMOVAPD      Z0, Z17
+	VMOVAPD      Z0, Z19
+	VPBROADCASTQ DI, Z21
+	VMOVAPD      Z21, Z6
+	VMOVAPD      Z21, Z8
+	VMOVAPD      Z21, Z10
+	VMOVAPD      Z21, Z12
+	VMOVAPD      Z21, Z14
+	VMOVAPD      Z21, Z16
+	VMOVAPD      Z21, Z18
+	VMOVAPD      Z21, Z20
+	MOVQ         $0x0000000000000008, R12
+	VPBROADCASTQ R12, Z22
+	MOVQ         $0x0000000000000008, R12
+
+turn158:
+	VMOVAPD      Z0, Z23
+	VMOVUPD      (R8), K1, Z23
+	VCMPPD       $0x11, Z5, Z23, K2
+	VMOVDQA64    Z21, K2, Z6
+	VMINPD       Z5, Z23, Z5
+	VADDPD       Z23, Z1, Z1
+	VMOVAPD      Z0, Z23
+	VMOVUPD      (R8)(AX*1), K1, Z23
+	VCMPPD       $0x11, Z7, Z23, K2
+	VMOVDQA64    Z21, K2, Z8
+	VMINPD       Z7, Z23, Z7
+	VADDPD       Z23, Z2, Z2
+	VMOVAPD      Z0, Z23
+	VMOVUPD      (R8)(AX*2), K1, Z23
+	VCMPPD       $0x11, Z9, Z23, K2
+	VMOVDQA64    Z21, K2, Z10
+	VMINPD       Z9, Z23, Z9
+	VADDPD       Z23, Z3, Z3
+	VMOVAPD      Z0, Z23
+	VMOVUPD      (R8)(R10*1), K1, Z23
+	VCMPPD       $0x11, Z11, Z23, K2
+	VMOVDQA64    Z21, K2, Z12
+	VMINPD       Z11, Z23, Z11
+	VADDPD       Z23, Z4, Z4
+	VMOVAPD      Z0, Z23
+	VMOVUPD      (R11), K1, Z23
+	VCMPPD       $0x11, Z13, Z23, K2
+	VMOVDQA64    Z21, K2, Z14
+	VMINPD       Z13, Z23, Z13
+	VADDPD       Z23, Z1, Z1
+	VMOVAPD      Z0, Z23
+	VMOVUPD      (R11)(AX*1), K1, Z23
+	VCMPPD       $0x11, Z15, Z23, K2
+	VMOVDQA64    Z21, K2, Z16
+	VMINPD       Z15, Z23, Z15
+	VADDPD       Z23, Z2, Z2
+	VMOVAPD      Z0, Z23
+	VMOVUPD      (R11)(AX*2), K1, Z23
+	VCMPPD       $0x11, Z17, Z23, K2
+	VMOVDQA64    Z21, K2, Z18
+	VMINPD       Z17, Z23, Z17
+	VADDPD       Z23, Z3, Z3
+	VMOVAPD      Z0, Z23
+	VMOVUPD      (R11)(R10*1), K1, Z23
+	VCMPPD       $0x11, Z19, Z23, K2
+	VMOVDQA64    Z21, K2, Z20
+	VMINPD       Z19, Z23, Z19
+	VADDPD       Z23, Z4, Z4
+	VPADDQ       Z22, Z21, Z21
+	ADDQ         R9, R8
+	ADDQ         R9, R11
+	DECQ         R12
+	JNE          turn158
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTQ R8, Z21
+	VPADDQ       Z21, Z8, Z8
+	VCMPPD       $0x11, Z5, Z7, K2
+	VMOVDQA64    Z8, K2, Z6
+	VMINPD       Z5, Z7, Z5
+	MOVQ         $0x0000000000000002, R8
+	VPBROADCASTQ R8, Z7
+	VPADDQ       Z7, Z10, Z10
+	VCMPPD       $0x11, Z5, Z9, K2
+	VMOVDQA64    Z10, K2, Z6
+	VMINPD       Z5, Z9, Z5
+	MOVQ         $0x0000000000000003, R8
+	VPBROADCASTQ R8, Z7
+	VPADDQ       Z7, Z12, Z12
+	VCMPPD       $0x11, Z5, Z11, K2
+	VMOVDQA64    Z12, K2, Z6
+	VMINPD       Z5, Z11, Z5
+	MOVQ         $0x0000000000000004, R8
+	VPBROADCASTQ R8, Z7
+	VPADDQ       Z7, Z14, Z14
+	VCMPPD       $0x11, Z5, Z13, K2
+	VMOVDQA64    Z14, K2, Z6
+	VMINPD       Z5, Z13, Z5
+	MOVQ         $0x0000000000000005, R8
+	VPBROADCASTQ R8, Z7
+	VPADDQ       Z7, Z16, Z16
+	VCMPPD       $0x11, Z5, Z15, K2
+	VMOVDQA64    Z16, K2, Z6
+	VMINPD       Z5, Z15, Z5
+	MOVQ         $0x0000000000000006, R8
+	VPBROADCASTQ R8, Z7
+	VPADDQ       Z7, Z18, Z18
+	VCMPPD       $0x11, Z5, Z17, K2
+	VMOVDQA64    Z18, K2, Z6
+	VMINPD       Z5, Z17, Z5
+	MOVQ         $0x0000000000000007, R8
+	VPBROADCASTQ R8, Z7
+	VPADDQ       Z7, Z20, Z20
+	VCMPPD       $0x11, Z5, Z19, K2
+	VMOVDQA64    Z20, K2, Z6
+	VMINPD       Z5, Z19, Z5
+	VMOVUPD      (BX)(CX*8), Z7
+	VPMOVSXDQ    (SI)(CX*4), Z8
+	VCMPPD       $0x11, Z7, Z5, K2
+	VMOVDQA64    Z6, K2, Z8
+	VMINPD       Z7, Z5, Z7
+	VMOVUPD      Z7, (BX)(CX*8)
+	VPMOVQD      Z8, (SI)(CX*4)
+
+panel157:
+	MOVQ    rows+24(FP), CX
+	ADDQ    $0x40, DI
+	CMPQ    DI, CX
+	JGE     done143
+	LEAQ    -64(CX), CX
+	CMPQ    DI, CX
+	CMOVQGT CX, DI
+	JMP     bands142
+
+done143:
+	VADDPD  Z2, Z1, Z1
+	VADDPD  Z3, Z1, Z1
+	VADDPD  Z4, Z1, Z1
+	VCMPPD  $0x03, Z1, Z1, K1
+	KMOVW   K1, AX
+	MOVBLZX AL, AX
+	TESTL   AX, AX
+	JNE     bad159
+	MOVQ    $+0, AX
+	MOVQ    AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+bad159:
+	MOVQ $+1, AX
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func rowsBelowFloat64AVX512(bars *float64, costs *float64, stride int, rows int, cols int, at *int32) int
+// Requires: AVX, AVX512F
+TEXT ·rowsBelowFloat64AVX512(SB), NOSPLIT, $0-56
+	MOVQ         bars+0(FP), AX
+	MOVQ         costs+8(FP), DX
+	MOVQ         stride+16(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         cols+32(FP), DI
+	MOVQ         at+40(FP), R8
+	MOVQ         $0x7ff0000000000000, CX
+	VMOVQ        CX, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         DI, CX
+	ANDQ         $0x07, CX
+	MOVQ         $0x0000000000000001, R9
+	SHLQ         CL, R9
+	DECQ         R9
+	KMOVW        R9, K1
+	XORQ         CX, CX
+	XORQ         R9, R9
+
+rows160:
+	CMPQ  CX, SI
+	JGE   done162
+	KXORW K2, K2, K2
+	KXORW K3, K3, K3
+	XORQ  R10, R10
+
+turn163:
+	LEAQ    16(R10), R11
+	CMPQ    R11, DI
+	JGT     end164
+	VMOVUPD (AX)(R10*8), Z1
+	VMOVUPD (DX)(R10*8), Z2
+	VCMPPD  $0x11, Z1, Z2, K4
+	KORW    K4, K2, K2
+	VMOVUPD 64(AX)(R10*8), Z1
+	VMOVUPD 64(DX)(R10*8), Z2
+	VCMPPD  $0x11, Z1, Z2, K4
+	KORW    K4, K3, K3
+	MOVQ    R11, R10
+	JMP     turn163
+
+end164:
+	LEAQ    8(R10), R11
+	CMPQ    R11, DI
+	JGT     end166
+	VMOVUPD (AX)(R10*8), Z1
+	VMOVUPD (DX)(R10*8), Z2
+	VCMPPD  $0x11, Z1, Z2, K4
+	KORW    K4, K2, K2
+	MOVQ    R11, R10
+
+end166:
+	CMPQ    R10, DI
+	JGE     whole167
+	VMOVUPD (AX)(R10*8), Z1
+	VMOVAPD Z0, Z2
+	VMOVUPD (DX)(R10*8), K1, Z2
+	VCMPPD  $0x11, Z1, Z2, K4
+	KORW    K4, K2, K2
+
+whole167:
+	KORW    K3, K2, K2
+	KMOVW   K2, R10
+	MOVBLZX R10, R10
+	TESTL   R10, R10
+	JEQ     next161
+	MOVL    CX, (R8)(R9*4)
+	INCQ    R9
+
+next161:
+	ADDQ BX, DX
+	INCQ CX
+	JMP  rows160
+
+done162:
+	MOVQ R9, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -1495,18 +2304,18 @@ TEXT ·belowFloat64AVX512(SB), NOSPLIT, $0-48
 	XORQ         CX, CX
 	XORQ         R8, R8
 
-turn143:
+turn121:
 	LEAQ    32(R8), R9
 	CMPQ    R9, DX
-	JGT     end144
+	JGT     end122
 	VMOVUPD (BX)(R8*8), Z2
 	VSUBPD  (AX)(R8*8), Z2, Z2
 	VCMPPD  $0x19, Z1, Z2, K2
 	KMOVB   K2, R10
 	TESTL   R10, R10
-	JEQ     none146
+	JEQ     none124
 
-lane145:
+lane123:
 	TZCNTL R10, R11
 	LEAQ   (R11)(R8*1), R11
 	MOVL   R11, (SI)(CX*4)
@@ -1514,17 +2323,17 @@ lane145:
 	VMOVSD X2, (DI)(CX*8)
 	INCQ   CX
 	BLSRL  R10, R10
-	JNE    lane145
+	JNE    lane123
 
-none146:
+none124:
 	VMOVUPD 64(BX)(R8*8), Z2
 	VSUBPD  64(AX)(R8*8), Z2, Z2
 	VCMPPD  $0x19, Z1, Z2, K2
 	KMOVB   K2, R10
 	TESTL   R10, R10
-	JEQ     none148
+	JEQ     none126
 
-lane147:
+lane125:
 	TZCNTL R10, R11
 	LEAQ   8(R11)(R8*1), R11
 	MOVL   R11, (SI)(CX*4)
@@ -1532,17 +2341,17 @@ lane147:
 	VMOVSD X2, (DI)(CX*8)
 	INCQ   CX
 	BLSRL  R10, R10
-	JNE    lane147
+	JNE    lane125
 
-none148:
+none126:
 	VMOVUPD 128(BX)(R8*8), Z2
 	VSUBPD  128(AX)(R8*8), Z2, Z2
 	VCMPPD  $0x19, Z1, Z2, K2
 	KMOVB   K2, R10
 	TESTL   R10, R10
-	JEQ     none150
+	JEQ     none128
 
-lane149:
+lane127:
 	TZCNTL R10, R11
 	LEAQ   16(R11)(R8*1), R11
 	MOVL   R11, (SI)(CX*4)
@@ -1550,17 +2359,17 @@ lane149:
 	VMOVSD X2, (DI)(CX*8)
 	INCQ   CX
 	BLSRL  R10, R10
-	JNE    lane149
+	JNE    lane127
 
-none150:
+none128:
 	VMOVUPD 192(BX)(R8*8), Z2
 	VSUBPD  192(AX)(R8*8), Z2, Z2
 	VCMPPD  $0x19, Z1, Z2, K2
 	KMOVB   K2, R10
 	TESTL   R10, R10
-	JEQ     none152
+	JEQ     none130
 
-lane151:
+lane129:
 	TZCNTL R10, R11
 	LEAQ   24(R11)(R8*1), R11
 	MOVL   R11, (SI)(CX*4)
@@ -1568,25 +2377,25 @@ lane151:
 	VMOVSD X2, (DI)(CX*8)
 	INCQ   CX
 	BLSRL  R10, R10
-	JNE    lane151
+	JNE    lane129
 
-none152:
+none130:
 	MOVQ R9, R8
-	JMP  turn143
+	JMP  turn121
 
-end144:
-turn153:
+end122:
+turn131:
 	LEAQ    8(R8), R9
 	CMPQ    R9, DX
-	JGT     end154
+	JGT     end132
 	VMOVUPD (BX)(R8*8), Z2
 	VSUBPD  (AX)(R8*8), Z2, Z2
 	VCMPPD  $0x19, Z1, Z2, K2
 	KMOVB   K2, R10
 	TESTL   R10, R10
-	JEQ     none156
+	JEQ     none134
 
-lane155:
+lane133:
 	TZCNTL R10, R11
 	LEAQ   (R11)(R8*1), R11
 	MOVL   R11, (SI)(CX*4)
@@ -1594,24 +2403,24 @@ lane155:
 	VMOVSD X2, (DI)(CX*8)
 	INCQ   CX
 	BLSRL  R10, R10
-	JNE    lane155
+	JNE    lane133
 
-none156:
+none134:
 	MOVQ R9, R8
-	JMP  turn153
+	JMP  turn131
 
-end154:
+end132:
 	CMPQ    R8, DX
-	JGE     whole157
+	JGE     whole135
 	VMOVAPD Z0, Z0
 	VMOVUPD (BX)(R8*8), K1, Z0
 	VSUBPD  (AX)(R8*8), Z0, Z0
 	VCMPPD  $0x19, Z1, Z0, K1
 	KMOVB   K1, AX
 	TESTL   AX, AX
-	JEQ     none159
+	JEQ     none137
 
-lane158:
+lane136:
 	TZCNTL AX, DX
 	LEAQ   (DX)(R8*1), DX
 	MOVL   DX, (SI)(CX*4)
@@ -1619,10 +2428,10 @@ lane158:
 	VMOVSD X0, (DI)(CX*8)
 	INCQ   CX
 	BLSRL  AX, AX
-	JNE    lane158
+	JNE    lane136
 
-none159:
-whole157:
+none137:
+whole135:
 	MOVQ CX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -1639,9 +2448,9 @@ TEXT ·turnFloat64AVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTQ DI, Z0
 	XORQ         DI, DI
 
-turn160:
+turn138:
 	CMPQ       DI, DX
-	JGE        done161
+	JGE        done139
 	MOVQ       AX, R8
 	VMOVUPD    (R8)(DI*8), Z1
 	VXORPD     Z0, Z1, Z1
@@ -1707,9 +2516,9 @@ turn160:
 	VMOVUPD    Z1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x08, DI
-	JMP        turn160
+	JMP        turn138
 
-done161:
+done139:
 	VZEROUPPER
 	RET
 
@@ -1730,9 +2539,9 @@ TEXT ·spanFloat64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Z3
 	XORQ         SI, SI
 
-turn162:
+turn140:
 	CMPQ    SI, DX
-	JGE     done163
+	JGE     done141
 	VMOVUPD (CX)(SI*8), Z4
 	VANDNPD Z4, Z1, Z5
 	VCMPPD  $0x11, Z0, Z5, K1
@@ -1742,9 +2551,9 @@ turn162:
 	POPCNTL DI, DI
 	ADDQ    DI, AX
 	ADDQ    $0x08, SI
-	JMP     turn162
+	JMP     turn140
 
-done163:
+done141:
 	VEXTRACTF64X4 $0x01, Z2, Y0
 	VMINPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -1776,9 +2585,9 @@ TEXT ·cutFloat64AVX512(SB), NOSPLIT, $0-32
 	VXORPD       Y1, Y1, Y1
 	XORQ         BX, BX
 
-turn164:
+turn142:
 	CMPQ      BX, DX
-	JGE       done165
+	JGE       done143
 	VMOVUPD   (CX)(BX*8), Z2
 	VMULPD    Z0, Z2, Z2
 	VREDUCEPD $0x08, Z2, Z2
@@ -1787,9 +2596,9 @@ turn164:
 	POPCNTL   SI, SI
 	ADDQ      SI, AX
 	ADDQ      $0x08, BX
-	JMP       turn164
+	JMP       turn142
 
-done165:
+done143:
 	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -1806,21 +2615,21 @@ TEXT ·leastAVX512(SB), NOSPLIT, $0-24
 	VMOVAPD      Z0, Z0
 	XORQ         DX, DX
 
-turn166:
+turn144:
 	LEAQ   16(DX), BX
 	CMPQ   BX, CX
-	JGT    one167
+	JGT    one145
 	VMINPD (AX)(DX*8), Z1, Z1
 	VMINPD 64(AX)(DX*8), Z0, Z0
 	MOVQ   BX, DX
-	JMP    turn166
+	JMP    turn144
 
-one167:
+one145:
 	CMPQ   DX, CX
-	JGE    search168
+	JGE    search146
 	VMINPD (AX)(DX*8), Z1, Z1
 
-search168:
+search146:
 	VMINPD        Z0, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VMINPD        Y1, Y0, Y0
@@ -1831,21 +2640,21 @@ search168:
 	VBROADCASTSD  X0, Z0
 	XORQ          DX, DX
 
-turn169:
+turn147:
 	CMPQ   DX, CX
-	JGE    none171
+	JGE    none149
 	VCMPPD $0x00, (AX)(DX*8), Z0, K1
 	KMOVB  K1, BX
 	TESTL  BX, BX
-	JNE    found170
+	JNE    found148
 	ADDQ   $0x08, DX
-	JMP    turn169
+	JMP    turn147
 
-found170:
+found148:
 	TZCNTL BX, BX
 	ADDQ   BX, DX
 
-none171:
+none149:
 	MOVQ DX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -1867,9 +2676,9 @@ TEXT ·unlike64AVX512(SB), NOSPLIT, $0-40
 	VPUNPCKLQDQ  X2, X1, X1
 	VPMOVZXBD    X1, Z1
 
-turn172:
+turn150:
 	CMPQ          SI, CX
-	JGE           done174
+	JGE           done152
 	VPCMPQ        $0x04, (AX)(SI*8), Z0, K1
 	VPCMPQ        $0x04, 64(AX)(SI*8), Z0, K2
 	VPCMPQ        $0x04, 128(AX)(SI*8), Z0, K3
@@ -1877,7 +2686,7 @@ turn172:
 	KORW          K1, K2, K5
 	KORW          K3, K4, K6
 	KORTESTW      K5, K6
-	JEQ           next173
+	JEQ           next151
 	LEAQ          (SI), DI
 	VPBROADCASTD  DI, Z2
 	VPADDD        Z1, Z2, Z2
@@ -1911,11 +2720,11 @@ turn172:
 	POPCNTL       DI, DI
 	ADDQ          DI, DX
 
-next173:
+next151:
 	ADDQ $0x20, SI
-	JMP  turn172
+	JMP  turn150
 
-done174:
+done152:
 	MOVQ DX, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -3203,19 +4012,19 @@ whole117:
 	RET
 
 // func nearestFloat32AVX512(s *byte) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI
+// Requires: AVX, AVX512F, BMI
 TEXT ·nearestFloat32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
-	MOVQ         $0x7ff0000000000000, CX
+	MOVQ         $0x7f8000007f800000, CX
 	VMOVQ        CX, X0
 	VBROADCASTSD X0, Z0
 	MOVQ         DX, CX
-	ANDQ         $0x07, CX
+	ANDQ         $0x0f, CX
 	MOVQ         $0x0000000000000001, BX
 	SHLQ         CL, BX
 	DECQ         BX
-	KMOVB        BX, K1
+	KMOVW        BX, K1
 	XORQ         CX, CX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
@@ -3238,145 +4047,138 @@ rows121:
 	XORQ    R11, R11
 
 turn125:
-	LEAQ      32(R11), R12
-	CMPQ      R12, DX
-	JGT       end126
-	VCVTPS2PD (SI)(R11*4), Z9
-	VMINPD    Z9, Z5, Z5
-	VADDPD    Z9, Z1, Z1
-	VCVTPS2PD 32(SI)(R11*4), Z9
-	VMINPD    Z9, Z6, Z6
-	VADDPD    Z9, Z2, Z2
-	VCVTPS2PD 64(SI)(R11*4), Z9
-	VMINPD    Z9, Z7, Z7
-	VADDPD    Z9, Z3, Z3
-	VCVTPS2PD 96(SI)(R11*4), Z9
-	VMINPD    Z9, Z8, Z8
-	VADDPD    Z9, Z4, Z4
-	MOVQ      R12, R11
-	JMP       turn125
+	LEAQ    64(R11), R12
+	CMPQ    R12, DX
+	JGT     end126
+	VMOVUPD (SI)(R11*4), Z9
+	VMINPS  Z5, Z9, Z5
+	VADDPS  Z9, Z1, Z1
+	VMOVUPD 64(SI)(R11*4), Z9
+	VMINPS  Z6, Z9, Z6
+	VADDPS  Z9, Z2, Z2
+	VMOVUPD 128(SI)(R11*4), Z9
+	VMINPS  Z7, Z9, Z7
+	VADDPS  Z9, Z3, Z3
+	VMOVUPD 192(SI)(R11*4), Z9
+	VMINPS  Z8, Z9, Z8
+	VADDPS  Z9, Z4, Z4
+	MOVQ    R12, R11
+	JMP     turn125
 
 end126:
 turn127:
-	LEAQ      8(R11), R12
-	CMPQ      R12, DX
-	JGT       end128
-	VCVTPS2PD (SI)(R11*4), Z9
-	VMINPD    Z9, Z5, Z5
-	VADDPD    Z9, Z1, Z1
-	MOVQ      R12, R11
-	JMP       turn127
+	LEAQ    16(R11), R12
+	CMPQ    R12, DX
+	JGT     end128
+	VMOVUPD (SI)(R11*4), Z9
+	VMINPS  Z5, Z9, Z5
+	VADDPS  Z9, Z1, Z1
+	MOVQ    R12, R11
+	JMP     turn127
 
 end128:
-	CMPQ      R11, DX
-	JGE       whole129
-	VMOVAPD   Z0, Z9
-	VMOVUPS.Z (SI)(R11*4), K1, Y10
-	VCVTPS2PD Y10, K1, Z9
-	VMINPD    Z9, Z5, Z5
-	VADDPD    Z9, Z1, Z1
+	CMPQ    R11, DX
+	JGE     whole129
+	VMOVAPD Z0, Z9
+	VMOVUPS (SI)(R11*4), K1, Z9
+	VMINPS  Z5, Z9, Z5
+	VADDPS  Z9, Z1, Z1
 
 whole129:
-	VMINPD        Z7, Z5, Z5
-	VMINPD        Z8, Z6, Z6
-	VMINPD        Z6, Z5, Z5
+	VMINPS        Z5, Z7, Z5
+	VMINPS        Z6, Z8, Z6
+	VMINPS        Z5, Z6, Z5
 	VEXTRACTF64X4 $0x01, Z5, Y6
-	VMINPD        Y5, Y6, Y6
+	VMINPS        Y6, Y5, Y6
 	VEXTRACTF128  $0x01, Y6, X5
-	VMINPD        X6, X5, X6
-	VUNPCKHPD     X6, X6, X5
-	VMINSD        X6, X5, X6
-	VUCOMISD      X6, X0
+	VMINPS        X6, X5, X6
+	VPERMILPD     $0x01, X6, X5
+	VMINPS        X6, X5, X6
+	VPSHUFD       $0x01, X6, X5
+	VMINPS        X6, X5, X6
+	VXORPD        X5, X5, X5
+	VCVTSS2SD     X6, X5, X5
+	VUCOMISS      X6, X0
 	JLS           bad123
-	VMOVSD        X6, (R10)(CX*8)
-	VBROADCASTSD  X6, Z5
-	XORQ          R11, R11
+	VMOVSD        X5, (R10)(CX*8)
+	VBROADCASTSS  X6, Z5
+	XORQ          R12, R12
 
 turn131:
-	LEAQ      32(R11), R12
-	CMPQ      R12, DX
-	JGT       end132
-	VCVTPS2PD (SI)(R11*4), Z6
-	VCMPPD    $0x00, Z6, Z5, K2
-	VCVTPS2PD 32(SI)(R11*4), Z6
-	VCMPPD    $0x00, Z6, Z5, K3
-	VCVTPS2PD 64(SI)(R11*4), Z6
-	VCMPPD    $0x00, Z6, Z5, K4
-	VCVTPS2PD 96(SI)(R11*4), Z6
-	VCMPPD    $0x00, Z6, Z5, K5
-	KUNPCKBW  K2, K3, K2
-	KUNPCKBW  K4, K5, K4
-	KUNPCKWD  K2, K4, K2
-	KMOVD     K2, R13
-	TESTL     R13, R13
-	JEQ       none134
+	LEAQ    64(R12), R11
+	CMPQ    R11, DX
+	JGT     end132
+	VMOVUPD (SI)(R12*4), Z6
+	VCMPPS  $0x00, Z6, Z5, K2
+	KMOVW   K2, R13
+	VMOVUPD 64(SI)(R12*4), Z6
+	VCMPPS  $0x00, Z6, Z5, K2
+	KMOVW   K2, R14
+	SHLQ    $0x10, R14
+	ORQ     R14, R13
+	VMOVUPD 128(SI)(R12*4), Z6
+	VCMPPS  $0x00, Z6, Z5, K2
+	KMOVW   K2, R14
+	SHLQ    $0x20, R14
+	ORQ     R14, R13
+	VMOVUPD 192(SI)(R12*4), Z6
+	VCMPPS  $0x00, Z6, Z5, K2
+	KMOVW   K2, R14
+	SHLQ    $0x30, R14
+	ORQ     R14, R13
+	TESTQ   R13, R13
+	JEQ     miss133
+	TZCNTQ  R13, R11
+	ADDQ    R12, R11
+	JMP     found130
 
-lane133:
-	TZCNTL R13, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R13, R13
-	JNE   lane133
-
-none134:
-	MOVQ R12, R11
+miss133:
+	MOVQ R11, R12
 	JMP  turn131
 
 end132:
-turn135:
-	LEAQ      8(R11), R12
-	CMPQ      R12, DX
-	JGT       end136
-	VCVTPS2PD (SI)(R11*4), Z6
-	VCMPPD    $0x00, Z6, Z5, K2
-	KMOVB     K2, R13
-	TESTL     R13, R13
-	JEQ       none138
+turn134:
+	LEAQ    16(R12), R11
+	CMPQ    R11, DX
+	JGT     end135
+	VMOVUPD (SI)(R12*4), Z6
+	VCMPPS  $0x00, Z6, Z5, K2
+	KMOVW   K2, R13
+	TESTQ   R13, R13
+	JEQ     miss136
+	TZCNTQ  R13, R11
+	ADDQ    R12, R11
+	JMP     found130
 
-lane137:
-	TZCNTL R13, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R13, R13
-	JNE   lane137
+miss136:
+	MOVQ R11, R12
+	JMP  turn134
 
-none138:
-	MOVQ R12, R11
-	JMP  turn135
+end135:
+	CMPQ    R12, DX
+	JGE     whole137
+	VMOVAPD Z0, Z6
+	VMOVUPS (SI)(R12*4), K1, Z6
+	VCMPPS  $0x00, Z6, Z5, K2
+	KMOVW   K2, R11
+	TESTQ   R11, R11
+	JEQ     miss138
+	TZCNTQ  R11, R11
+	ADDQ    R12, R11
+	JMP     found130
 
-end136:
-	CMPQ      R11, DX
-	JGE       whole139
-	VMOVAPD   Z0, Z6
-	VMOVUPS.Z (SI)(R11*4), K1, Y7
-	VCVTPS2PD Y7, K1, Z6
-	VCMPPD    $0x00, Z6, Z5, K2
-	KMOVB     K2, R12
-	TESTL     R12, R12
-	JEQ       none141
-
-lane140:
-	TZCNTL R12, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R12, R12
-	JNE   lane140
-
-none141:
-whole139:
+miss138:
+whole137:
 	JMP bad123
 
 found130:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken142
+	JGE  taken139
 	MOVL R11, (R8)(CX*4)
 	MOVL CX, (R9)(R11*4)
 	JMP  next124
 
-taken142:
+taken139:
 	MOVL CX, (DI)(BX*4)
 	INCQ BX
 
@@ -3386,11 +4188,11 @@ next124:
 	JMP  rows121
 
 done122:
-	VADDPD Z2, Z1, Z1
-	VADDPD Z4, Z3, Z3
-	VADDPD Z3, Z1, Z1
-	VCMPPD $0x03, Z1, Z1, K1
-	KMOVB  K1, AX
+	VADDPS Z2, Z1, Z1
+	VADDPS Z3, Z1, Z1
+	VADDPS Z4, Z1, Z1
+	VCMPPS $0x03, Z1, Z1, K1
+	KMOVW  K1, AX
 	TESTL  AX, AX
 	JNE    bad123
 	MOVQ   BX, ret+8(FP)
@@ -3400,6 +4202,815 @@ done122:
 bad123:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func nearestRowsFloat32AVX512(least *float32, costs *float32, stride int, rows int, cols int, at *int32) int
+// Requires: AVX, AVX512F, CMOV
+TEXT ·nearestRowsFloat32AVX512(SB), NOSPLIT, $0-56
+	MOVQ         stride+16(FP), AX
+	MOVQ         cols+32(FP), DX
+	MOVQ         least+0(FP), BX
+	MOVQ         at+40(FP), SI
+	MOVQ         $0x7f8000007f800000, CX
+	VMOVQ        CX, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         DX, CX
+	ANDQ         $0x0f, CX
+	MOVQ         $0x0000000000000001, DI
+	SHLQ         CL, DI
+	DECQ         DI
+	KMOVW        DI, K1
+	VXORPD       Y1, Y1, Y1
+	XORQ         CX, CX
+
+clear140:
+	CMPQ    CX, DX
+	JGE     clear141
+	VMOVUPD Z0, (BX)(CX*4)
+	VMOVUPD Z1, (SI)(CX*4)
+	ADDQ    $0x10, CX
+	JMP     clear140
+
+clear141:
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	XORQ   DI, DI
+
+bands142:
+	XORQ CX, CX
+
+panel144:
+	LEAQ         128(CX), R8
+	CMPQ         R8, DX
+	JGT          panel145
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VMOVAPD      Z0, Z17
+	VMOVAPD      Z0, Z19
+	VPBROADCASTD DI, Z21
+	VMOVAPD      Z21, Z6
+	VMOVAPD      Z21, Z8
+	VMOVAPD      Z21, Z10
+	VMOVAPD      Z21, Z12
+	VMOVAPD      Z21, Z14
+	VMOVAPD      Z21, Z16
+	VMOVAPD      Z21, Z18
+	VMOVAPD      Z21, Z20
+	MOVQ         $0x0000000000000001, R10
+	VPBROADCASTD R10, Z22
+	MOVQ         $0x0000000000000040, R10
+
+turn146:
+	VMOVUPD   (R8), Z23
+	VCMPPS    $0x11, Z5, Z23, K2
+	VMOVDQA32 Z21, K2, Z6
+	VMINPS    Z5, Z23, Z5
+	VADDPS    Z23, Z1, Z1
+	VMOVUPD   64(R8), Z23
+	VCMPPS    $0x11, Z7, Z23, K2
+	VMOVDQA32 Z21, K2, Z8
+	VMINPS    Z7, Z23, Z7
+	VADDPS    Z23, Z2, Z2
+	VMOVUPD   128(R8), Z23
+	VCMPPS    $0x11, Z9, Z23, K2
+	VMOVDQA32 Z21, K2, Z10
+	VMINPS    Z9, Z23, Z9
+	VADDPS    Z23, Z3, Z3
+	VMOVUPD   192(R8), Z23
+	VCMPPS    $0x11, Z11, Z23, K2
+	VMOVDQA32 Z21, K2, Z12
+	VMINPS    Z11, Z23, Z11
+	VADDPS    Z23, Z4, Z4
+	VMOVUPD   256(R8), Z23
+	VCMPPS    $0x11, Z13, Z23, K2
+	VMOVDQA32 Z21, K2, Z14
+	VMINPS    Z13, Z23, Z13
+	VADDPS    Z23, Z1, Z1
+	VMOVUPD   320(R8), Z23
+	VCMPPS    $0x11, Z15, Z23, K2
+	VMOVDQA32 Z21, K2, Z16
+	VMINPS    Z15, Z23, Z15
+	VADDPS    Z23, Z2, Z2
+	VMOVUPD   384(R8), Z23
+	VCMPPS    $0x11, Z17, Z23, K2
+	VMOVDQA32 Z21, K2, Z18
+	VMINPS    Z17, Z23, Z17
+	VADDPS    Z23, Z3, Z3
+	VMOVUPD   448(R8), Z23
+	VCMPPS    $0x11, Z19, Z23, K2
+	VMOVDQA32 Z21, K2, Z20
+	VMINPS    Z19, Z23, Z19
+	VADDPS    Z23, Z4, Z4
+	VPADDD    Z22, Z21, Z21
+	ADDQ      R9, R8
+	DECQ      R10
+	JNE       turn146
+	VMOVUPD   (BX)(CX*4), Z21
+	VMOVUPD   (SI)(CX*4), Z22
+	VCMPPS    $0x11, Z21, Z5, K2
+	VMOVDQA32 Z6, K2, Z22
+	VMINPS    Z21, Z5, Z21
+	VMOVUPD   Z21, (BX)(CX*4)
+	VMOVUPD   Z22, (SI)(CX*4)
+	VMOVUPD   64(BX)(CX*4), Z5
+	VMOVUPD   64(SI)(CX*4), Z6
+	VCMPPS    $0x11, Z5, Z7, K2
+	VMOVDQA32 Z8, K2, Z6
+	VMINPS    Z5, Z7, Z5
+	VMOVUPD   Z5, 64(BX)(CX*4)
+	VMOVUPD   Z6, 64(SI)(CX*4)
+	VMOVUPD   128(BX)(CX*4), Z5
+	VMOVUPD   128(SI)(CX*4), Z6
+	VCMPPS    $0x11, Z5, Z9, K2
+	VMOVDQA32 Z10, K2, Z6
+	VMINPS    Z5, Z9, Z5
+	VMOVUPD   Z5, 128(BX)(CX*4)
+	VMOVUPD   Z6, 128(SI)(CX*4)
+	VMOVUPD   192(BX)(CX*4), Z5
+	VMOVUPD   192(SI)(CX*4), Z6
+	VCMPPS    $0x11, Z5, Z11, K2
+	VMOVDQA32 Z12, K2, Z6
+	VMINPS    Z5, Z11, Z5
+	VMOVUPD   Z5, 192(BX)(CX*4)
+	VMOVUPD   Z6, 192(SI)(CX*4)
+	VMOVUPD   256(BX)(CX*4), Z5
+	VMOVUPD   256(SI)(CX*4), Z6
+	VCMPPS    $0x11, Z5, Z13, K2
+	VMOVDQA32 Z14, K2, Z6
+	VMINPS    Z5, Z13, Z5
+	VMOVUPD   Z5, 256(BX)(CX*4)
+	VMOVUPD   Z6, 256(SI)(CX*4)
+	VMOVUPD   320(BX)(CX*4), Z5
+	VMOVUPD   320(SI)(CX*4), Z6
+	VCMPPS    $0x11, Z5, Z15, K2
+	VMOVDQA32 Z16, K2, Z6
+	VMINPS    Z5, Z15, Z5
+	VMOVUPD   Z5, 320(BX)(CX*4)
+	VMOVUPD   Z6, 320(SI)(CX*4)
+	VMOVUPD   384(BX)(CX*4), Z5
+	VMOVUPD   384(SI)(CX*4), Z6
+	VCMPPS    $0x11, Z5, Z17, K2
+	VMOVDQA32 Z18, K2, Z6
+	VMINPS    Z5, Z17, Z5
+	VMOVUPD   Z5, 384(BX)(CX*4)
+	VMOVUPD   Z6, 384(SI)(CX*4)
+	VMOVUPD   448(BX)(CX*4), Z5
+	VMOVUPD   448(SI)(CX*4), Z6
+	VCMPPS    $0x11, Z5, Z19, K2
+	VMOVDQA32 Z20, K2, Z6
+	VMINPS    Z5, Z19, Z5
+	VMOVUPD   Z5, 448(BX)(CX*4)
+	VMOVUPD   Z6, 448(SI)(CX*4)
+	ADDQ      $0x80, CX
+	JMP       panel144
+
+panel145:
+	LEAQ         64(CX), R8
+	CMPQ         R8, DX
+	JGT          panel148
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x01, R9
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VMOVAPD      Z0, Z17
+	VMOVAPD      Z0, Z19
+	VPBROADCASTD DI, Z21
+	VMOVAPD      Z21, Z6
+	VMOVAPD      Z21, Z8
+	VMOVAPD      Z21, Z10
+	VMOVAPD      Z21, Z12
+	VMOVAPD      Z21, Z14
+	VMOVAPD      Z21, Z16
+	VMOVAPD      Z21, Z18
+	VMOVAPD      Z21, Z20
+	MOVQ         $0x0000000000000002, R10
+	VPBROADCASTD R10, Z22
+	MOVQ         $0x0000000000000020, R10
+
+turn149:
+	VMOVUPD      (R8), Z23
+	VCMPPS       $0x11, Z5, Z23, K2
+	VMOVDQA32    Z21, K2, Z6
+	VMINPS       Z5, Z23, Z5
+	VADDPS       Z23, Z1, Z1
+	VMOVUPD      64(R8), Z23
+	VCMPPS       $0x11, Z7, Z23, K2
+	VMOVDQA32    Z21, K2, Z8
+	VMINPS       Z7, Z23, Z7
+	VADDPS       Z23, Z2, Z2
+	VMOVUPD      128(R8), Z23
+	VCMPPS       $0x11, Z9, Z23, K2
+	VMOVDQA32    Z21, K2, Z10
+	VMINPS       Z9, Z23, Z9
+	VADDPS       Z23, Z3, Z3
+	VMOVUPD      192(R8), Z23
+	VCMPPS       $0x11, Z11, Z23, K2
+	VMOVDQA32    Z21, K2, Z12
+	VMINPS       Z11, Z23, Z11
+	VADDPS       Z23, Z4, Z4
+	VMOVUPD      (R8)(AX*1), Z23
+	VCMPPS       $0x11, Z13, Z23, K2
+	VMOVDQA32    Z21, K2, Z14
+	VMINPS       Z13, Z23, Z13
+	VADDPS       Z23, Z1, Z1
+	VMOVUPD      64(R8)(AX*1), Z23
+	VCMPPS       $0x11, Z15, Z23, K2
+	VMOVDQA32    Z21, K2, Z16
+	VMINPS       Z15, Z23, Z15
+	VADDPS       Z23, Z2, Z2
+	VMOVUPD      128(R8)(AX*1), Z23
+	VCMPPS       $0x11, Z17, Z23, K2
+	VMOVDQA32    Z21, K2, Z18
+	VMINPS       Z17, Z23, Z17
+	VADDPS       Z23, Z3, Z3
+	VMOVUPD      192(R8)(AX*1), Z23
+	VCMPPS       $0x11, Z19, Z23, K2
+	VMOVDQA32    Z21, K2, Z20
+	VMINPS       Z19, Z23, Z19
+	VADDPS       Z23, Z4, Z4
+	VPADDD       Z22, Z21, Z21
+	ADDQ         R9, R8
+	DECQ         R10
+	JNE          turn149
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z21
+	VPADDD       Z21, Z14, Z14
+	VCMPPS       $0x11, Z5, Z13, K2
+	VMOVDQA32    Z14, K2, Z6
+	VMINPS       Z5, Z13, Z5
+	VMOVUPD      (BX)(CX*4), Z13
+	VMOVUPD      (SI)(CX*4), Z14
+	VCMPPS       $0x11, Z13, Z5, K2
+	VMOVDQA32    Z6, K2, Z14
+	VMINPS       Z13, Z5, Z13
+	VMOVUPD      Z13, (BX)(CX*4)
+	VMOVUPD      Z14, (SI)(CX*4)
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z5
+	VPADDD       Z5, Z16, Z16
+	VCMPPS       $0x11, Z7, Z15, K2
+	VMOVDQA32    Z16, K2, Z8
+	VMINPS       Z7, Z15, Z7
+	VMOVUPD      64(BX)(CX*4), Z5
+	VMOVUPD      64(SI)(CX*4), Z6
+	VCMPPS       $0x11, Z5, Z7, K2
+	VMOVDQA32    Z8, K2, Z6
+	VMINPS       Z5, Z7, Z5
+	VMOVUPD      Z5, 64(BX)(CX*4)
+	VMOVUPD      Z6, 64(SI)(CX*4)
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z5
+	VPADDD       Z5, Z18, Z18
+	VCMPPS       $0x11, Z9, Z17, K2
+	VMOVDQA32    Z18, K2, Z10
+	VMINPS       Z9, Z17, Z9
+	VMOVUPD      128(BX)(CX*4), Z5
+	VMOVUPD      128(SI)(CX*4), Z6
+	VCMPPS       $0x11, Z5, Z9, K2
+	VMOVDQA32    Z10, K2, Z6
+	VMINPS       Z5, Z9, Z5
+	VMOVUPD      Z5, 128(BX)(CX*4)
+	VMOVUPD      Z6, 128(SI)(CX*4)
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z5
+	VPADDD       Z5, Z20, Z20
+	VCMPPS       $0x11, Z11, Z19, K2
+	VMOVDQA32    Z20, K2, Z12
+	VMINPS       Z11, Z19, Z11
+	VMOVUPD      192(BX)(CX*4), Z5
+	VMOVUPD      192(SI)(CX*4), Z6
+	VCMPPS       $0x11, Z5, Z11, K2
+	VMOVDQA32    Z12, K2, Z6
+	VMINPS       Z5, Z11, Z5
+	VMOVUPD      Z5, 192(BX)(CX*4)
+	VMOVUPD      Z6, 192(SI)(CX*4)
+	ADDQ         $0x40, CX
+
+panel148:
+	LEAQ         32(CX), R8
+	CMPQ         R8, DX
+	JGT          panel151
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x02, R9
+	LEAQ         (AX)(AX*2), R10
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VMOVAPD      Z0, Z17
+	VMOVAPD      Z0, Z19
+	VPBROADCASTD DI, Z21
+	VMOVAPD      Z21, Z6
+	VMOVAPD      Z21, Z8
+	VMOVAPD      Z21, Z10
+	VMOVAPD      Z21, Z12
+	VMOVAPD      Z21, Z14
+	VMOVAPD      Z21, Z16
+	VMOVAPD      Z21, Z18
+	VMOVAPD      Z21, Z20
+	MOVQ         $0x0000000000000004, R11
+	VPBROADCASTD R11, Z22
+	MOVQ         $0x0000000000000010, R11
+
+turn152:
+	VMOVUPD      (R8), Z23
+	VCMPPS       $0x11, Z5, Z23, K2
+	VMOVDQA32    Z21, K2, Z6
+	VMINPS       Z5, Z23, Z5
+	VADDPS       Z23, Z1, Z1
+	VMOVUPD      64(R8), Z23
+	VCMPPS       $0x11, Z7, Z23, K2
+	VMOVDQA32    Z21, K2, Z8
+	VMINPS       Z7, Z23, Z7
+	VADDPS       Z23, Z2, Z2
+	VMOVUPD      (R8)(AX*1), Z23
+	VCMPPS       $0x11, Z9, Z23, K2
+	VMOVDQA32    Z21, K2, Z10
+	VMINPS       Z9, Z23, Z9
+	VADDPS       Z23, Z3, Z3
+	VMOVUPD      64(R8)(AX*1), Z23
+	VCMPPS       $0x11, Z11, Z23, K2
+	VMOVDQA32    Z21, K2, Z12
+	VMINPS       Z11, Z23, Z11
+	VADDPS       Z23, Z4, Z4
+	VMOVUPD      (R8)(AX*2), Z23
+	VCMPPS       $0x11, Z13, Z23, K2
+	VMOVDQA32    Z21, K2, Z14
+	VMINPS       Z13, Z23, Z13
+	VADDPS       Z23, Z1, Z1
+	VMOVUPD      64(R8)(AX*2), Z23
+	VCMPPS       $0x11, Z15, Z23, K2
+	VMOVDQA32    Z21, K2, Z16
+	VMINPS       Z15, Z23, Z15
+	VADDPS       Z23, Z2, Z2
+	VMOVUPD      (R8)(R10*1), Z23
+	VCMPPS       $0x11, Z17, Z23, K2
+	VMOVDQA32    Z21, K2, Z18
+	VMINPS       Z17, Z23, Z17
+	VADDPS       Z23, Z3, Z3
+	VMOVUPD      64(R8)(R10*1), Z23
+	VCMPPS       $0x11, Z19, Z23, K2
+	VMOVDQA32    Z21, K2, Z20
+	VMINPS       Z19, Z23, Z19
+	VADDPS       Z23, Z4, Z4
+	VPADDD       Z22, Z21, Z21
+	ADDQ         R9, R8
+	DECQ         R11
+	JNE          turn152
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z21
+	VPADDD       Z21, Z10, Z10
+	VCMPPS       $0x11, Z5, Z9, K2
+	VMOVDQA32    Z10, K2, Z6
+	VMINPS       Z5, Z9, Z5
+	MOVQ         $0x0000000000000002, R8
+	VPBROADCASTD R8, Z9
+	VPADDD       Z9, Z14, Z14
+	VCMPPS       $0x11, Z5, Z13, K2
+	VMOVDQA32    Z14, K2, Z6
+	VMINPS       Z5, Z13, Z5
+	MOVQ         $0x0000000000000003, R8
+	VPBROADCASTD R8, Z9
+	VPADDD       Z9, Z18, Z18
+	VCMPPS       $0x11, Z5, Z17, K2
+	VMOVDQA32    Z18, K2, Z6
+	VMINPS       Z5, Z17, Z5
+	VMOVUPD      (BX)(CX*4), Z9
+	VMOVUPD      (SI)(CX*4), Z10
+	VCMPPS       $0x11, Z9, Z5, K2
+	VMOVDQA32    Z6, K2, Z10
+	VMINPS       Z9, Z5, Z9
+	VMOVUPD      Z9, (BX)(CX*4)
+	VMOVUPD      Z10, (SI)(CX*4)
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z5
+	VPADDD       Z5, Z12, Z12
+	VCMPPS       $0x11, Z7, Z11, K2
+	VMOVDQA32    Z12, K2, Z8
+	VMINPS       Z7, Z11, Z7
+	MOVQ         $0x0000000000000002, R8
+	VPBROADCASTD R8, Z5
+	VPADDD       Z5, Z16, Z16
+	VCMPPS       $0x11, Z7, Z15, K2
+	VMOVDQA32    Z16, K2, Z8
+	VMINPS       Z7, Z15, Z7
+	MOVQ         $0x0000000000000003, R8
+	VPBROADCASTD R8, Z5
+	VPADDD       Z5, Z20, Z20
+	VCMPPS       $0x11, Z7, Z19, K2
+	VMOVDQA32    Z20, K2, Z8
+	VMINPS       Z7, Z19, Z7
+	VMOVUPD      64(BX)(CX*4), Z5
+	VMOVUPD      64(SI)(CX*4), Z6
+	VCMPPS       $0x11, Z5, Z7, K2
+	VMOVDQA32    Z8, K2, Z6
+	VMINPS       Z5, Z7, Z5
+	VMOVUPD      Z5, 64(BX)(CX*4)
+	VMOVUPD      Z6, 64(SI)(CX*4)
+	ADDQ         $0x20, CX
+
+panel151:
+	LEAQ         16(CX), R8
+	CMPQ         R8, DX
+	JGT          panel154
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x03, R9
+	LEAQ         (AX)(AX*2), R10
+	LEAQ         (R8)(AX*4), R11
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VMOVAPD      Z0, Z17
+	VMOVAPD      Z0, Z19
+	VPBROADCASTD DI, Z21
+	VMOVAPD      Z21, Z6
+	VMOVAPD      Z21, Z8
+	VMOVAPD      Z21, Z10
+	VMOVAPD      Z21, Z12
+	VMOVAPD      Z21, Z14
+	VMOVAPD      Z21, Z16
+	VMOVAPD      Z21, Z18
+	VMOVAPD      Z21, Z20
+	MOVQ         $0x0000000000000008, R12
+	VPBROADCASTD R12, Z22
+	MOVQ         $0x0000000000000008, R12
+
+turn155:
+	VMOVUPD      (R8), Z23
+	VCMPPS       $0x11, Z5, Z23, K2
+	VMOVDQA32    Z21, K2, Z6
+	VMINPS       Z5, Z23, Z5
+	VADDPS       Z23, Z1, Z1
+	VMOVUPD      (R8)(AX*1), Z23
+	VCMPPS       $0x11, Z7, Z23, K2
+	VMOVDQA32    Z21, K2, Z8
+	VMINPS       Z7, Z23, Z7
+	VADDPS       Z23, Z2, Z2
+	VMOVUPD      (R8)(AX*2), Z23
+	VCMPPS       $0x11, Z9, Z23, K2
+	VMOVDQA32    Z21, K2, Z10
+	VMINPS       Z9, Z23, Z9
+	VADDPS       Z23, Z3, Z3
+	VMOVUPD      (R8)(R10*1), Z23
+	VCMPPS       $0x11, Z11, Z23, K2
+	VMOVDQA32    Z21, K2, Z12
+	VMINPS       Z11, Z23, Z11
+	VADDPS       Z23, Z4, Z4
+	VMOVUPD      (R11), Z23
+	VCMPPS       $0x11, Z13, Z23, K2
+	VMOVDQA32    Z21, K2, Z14
+	VMINPS       Z13, Z23, Z13
+	VADDPS       Z23, Z1, Z1
+	VMOVUPD      (R11)(AX*1), Z23
+	VCMPPS       $0x11, Z15, Z23, K2
+	VMOVDQA32    Z21, K2, Z16
+	VMINPS       Z15, Z23, Z15
+	VADDPS       Z23, Z2, Z2
+	VMOVUPD      (R11)(AX*2), Z23
+	VCMPPS       $0x11, Z17, Z23, K2
+	VMOVDQA32    Z21, K2, Z18
+	VMINPS       Z17, Z23, Z17
+	VADDPS       Z23, Z3, Z3
+	VMOVUPD      (R11)(R10*1), Z23
+	VCMPPS       $0x11, Z19, Z23, K2
+	VMOVDQA32    Z21, K2, Z20
+	VMINPS       Z19, Z23, Z19
+	VADDPS       Z23, Z4, Z4
+	VPADDD       Z22, Z21, Z21
+	ADDQ         R9, R8
+	ADDQ         R9, R11
+	DECQ         R12
+	JNE          turn155
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z21
+	VPADDD       Z21, Z8, Z8
+	VCMPPS       $0x11, Z5, Z7, K2
+	VMOVDQA32    Z8, K2, Z6
+	VMINPS       Z5, Z7, Z5
+	MOVQ         $0x0000000000000002, R8
+	VPBROADCASTD R8, Z7
+	VPADDD       Z7, Z10, Z10
+	VCMPPS       $0x11, Z5, Z9, K2
+	VMOVDQA32    Z10, K2, Z6
+	VMINPS       Z5, Z9, Z5
+	MOVQ         $0x0000000000000003, R8
+	VPBROADCASTD R8, Z7
+	VPADDD       Z7, Z12, Z12
+	VCMPPS       $0x11, Z5, Z11, K2
+	VMOVDQA32    Z12, K2, Z6
+	VMINPS       Z5, Z11, Z5
+	MOVQ         $0x0000000000000004, R8
+	VPBROADCASTD R8, Z7
+	VPADDD       Z7, Z14, Z14
+	VCMPPS       $0x11, Z5, Z13, K2
+	VMOVDQA32    Z14, K2, Z6
+	VMINPS       Z5, Z13, Z5
+	MOVQ         $0x0000000000000005, R8
+	VPBROADCASTD R8, Z7
+	VPADDD       Z7, Z16, Z16
+	VCMPPS       $0x11, Z5, Z15, K2
+	VMOVDQA32    Z16, K2, Z6
+	VMINPS       Z5, Z15, Z5
+	MOVQ         $0x0000000000000006, R8
+	VPBROADCASTD R8, Z7
+	VPADDD       Z7, Z18, Z18
+	VCMPPS       $0x11, Z5, Z17, K2
+	VMOVDQA32    Z18, K2, Z6
+	VMINPS       Z5, Z17, Z5
+	MOVQ         $0x0000000000000007, R8
+	VPBROADCASTD R8, Z7
+	VPADDD       Z7, Z20, Z20
+	VCMPPS       $0x11, Z5, Z19, K2
+	VMOVDQA32    Z20, K2, Z6
+	VMINPS       Z5, Z19, Z5
+	VMOVUPD      (BX)(CX*4), Z7
+	VMOVUPD      (SI)(CX*4), Z8
+	VCMPPS       $0x11, Z7, Z5, K2
+	VMOVDQA32    Z6, K2, Z8
+	VMINPS       Z7, Z5, Z7
+	VMOVUPD      Z7, (BX)(CX*4)
+	VMOVUPD      Z8, (SI)(CX*4)
+	ADDQ         $0x10, CX
+
+panel154:
+	CMPQ         CX, DX
+	JGE          panel157
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x03, R9
+	LEAQ         (AX)(AX*2), R10
+	LEAQ         (R8)(AX*4), R11
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VMOVAPD      Z0, Z17
+	VMOVAPD      Z0, Z19
+	VPBROADCASTD DI, Z21
+	VMOVAPD      Z21, Z6
+	VMOVAPD      Z21, Z8
+	VMOVAPD      Z21, Z10
+	VMOVAPD      Z21, Z12
+	VMOVAPD      Z21, Z14
+	VMOVAPD      Z21, Z16
+	VMOVAPD      Z21, Z18
+	VMOVAPD      Z21, Z20
+	MOVQ         $0x0000000000000008, R12
+	VPBROADCASTD R12, Z22
+	MOVQ         $0x0000000000000008, R12
+
+turn158:
+	VMOVAPD      Z0, Z23
+	VMOVUPS      (R8), K1, Z23
+	VCMPPS       $0x11, Z5, Z23, K2
+	VMOVDQA32    Z21, K2, Z6
+	VMINPS       Z5, Z23, Z5
+	VADDPS       Z23, Z1, Z1
+	VMOVAPD      Z0, Z23
+	VMOVUPS      (R8)(AX*1), K1, Z23
+	VCMPPS       $0x11, Z7, Z23, K2
+	VMOVDQA32    Z21, K2, Z8
+	VMINPS       Z7, Z23, Z7
+	VADDPS       Z23, Z2, Z2
+	VMOVAPD      Z0, Z23
+	VMOVUPS      (R8)(AX*2), K1, Z23
+	VCMPPS       $0x11, Z9, Z23, K2
+	VMOVDQA32    Z21, K2, Z10
+	VMINPS       Z9, Z23, Z9
+	VADDPS       Z23, Z3, Z3
+	VMOVAPD      Z0, Z23
+	VMOVUPS      (R8)(R10*1), K1, Z23
+	VCMPPS       $0x11, Z11, Z23, K2
+	VMOVDQA32    Z21, K2, Z12
+	VMINPS       Z11, Z23, Z11
+	VADDPS       Z23, Z4, Z4
+	VMOVAPD      Z0, Z23
+	VMOVUPS      (R11), K1, Z23
+	VCMPPS       $0x11, Z13, Z23, K2
+	VMOVDQA32    Z21, K2, Z14
+	VMINPS       Z13, Z23, Z13
+	VADDPS       Z23, Z1, Z1
+	VMOVAPD      Z0, Z23
+	VMOVUPS      (R11)(AX*1), K1, Z23
+	VCMPPS       $0x11, Z15, Z23, K2
+	VMOVDQA32    Z21, K2, Z16
+	VMINPS       Z15, Z23, Z15
+	VADDPS       Z23, Z2, Z2
+	VMOVAPD      Z0, Z23
+	VMOVUPS      (R11)(AX*2), K1, Z23
+	VCMPPS       $0x11, Z17, Z23, K2
+	VMOVDQA32    Z21, K2, Z18
+	VMINPS       Z17, Z23, Z17
+	VADDPS       Z23, Z3, Z3
+	VMOVAPD      Z0, Z23
+	VMOVUPS      (R11)(R10*1), K1, Z23
+	VCMPPS       $0x11, Z19, Z23, K2
+	VMOVDQA32    Z21, K2, Z20
+	VMINPS       Z19, Z23, Z19
+	VADDPS       Z23, Z4, Z4
+	VPADDD       Z22, Z21, Z21
+	ADDQ         R9, R8
+	ADDQ         R9, R11
+	DECQ         R12
+	JNE          turn158
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z21
+	VPADDD       Z21, Z8, Z8
+	VCMPPS       $0x11, Z5, Z7, K2
+	VMOVDQA32    Z8, K2, Z6
+	VMINPS       Z5, Z7, Z5
+	MOVQ         $0x0000000000000002, R8
+	VPBROADCASTD R8, Z7
+	VPADDD       Z7, Z10, Z10
+	VCMPPS       $0x11, Z5, Z9, K2
+	VMOVDQA32    Z10, K2, Z6
+	VMINPS       Z5, Z9, Z5
+	MOVQ         $0x0000000000000003, R8
+	VPBROADCASTD R8, Z7
+	VPADDD       Z7, Z12, Z12
+	VCMPPS       $0x11, Z5, Z11, K2
+	VMOVDQA32    Z12, K2, Z6
+	VMINPS       Z5, Z11, Z5
+	MOVQ         $0x0000000000000004, R8
+	VPBROADCASTD R8, Z7
+	VPADDD       Z7, Z14, Z14
+	VCMPPS       $0x11, Z5, Z13, K2
+	VMOVDQA32    Z14, K2, Z6
+	VMINPS       Z5, Z13, Z5
+	MOVQ         $0x0000000000000005, R8
+	VPBROADCASTD R8, Z7
+	VPADDD       Z7, Z16, Z16
+	VCMPPS       $0x11, Z5, Z15, K2
+	VMOVDQA32    Z16, K2, Z6
+	VMINPS       Z5, Z15, Z5
+	MOVQ         $0x0000000000000006, R8
+	VPBROADCASTD R8, Z7
+	VPADDD       Z7, Z18, Z18
+	VCMPPS       $0x11, Z5, Z17, K2
+	VMOVDQA32    Z18, K2, Z6
+	VMINPS       Z5, Z17, Z5
+	MOVQ         $0x0000000000000007, R8
+	VPBROADCASTD R8, Z7
+	VPADDD       Z7, Z20, Z20
+	VCMPPS       $0x11, Z5, Z19, K2
+	VMOVDQA32    Z20, K2, Z6
+	VMINPS       Z5, Z19, Z5
+	VMOVUPD      (BX)(CX*4), Z7
+	VMOVUPD      (SI)(CX*4), Z8
+	VCMPPS       $0x11, Z7, Z5, K2
+	VMOVDQA32    Z6, K2, Z8
+	VMINPS       Z7, Z5, Z7
+	VMOVUPD      Z7, (BX)(CX*4)
+	VMOVUPD      Z8, (SI)(CX*4)
+
+panel157:
+	MOVQ    rows+24(FP), CX
+	ADDQ    $0x40, DI
+	CMPQ    DI, CX
+	JGE     done143
+	LEAQ    -64(CX), CX
+	CMPQ    DI, CX
+	CMOVQGT CX, DI
+	JMP     bands142
+
+done143:
+	VADDPS Z2, Z1, Z1
+	VADDPS Z3, Z1, Z1
+	VADDPS Z4, Z1, Z1
+	VCMPPS $0x03, Z1, Z1, K1
+	KMOVW  K1, AX
+	TESTL  AX, AX
+	JNE    bad159
+	MOVQ   $+0, AX
+	MOVQ   AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+bad159:
+	MOVQ $+1, AX
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func rowsBelowFloat32AVX512(bars *float32, costs *float32, stride int, rows int, cols int, at *int32) int
+// Requires: AVX, AVX512F
+TEXT ·rowsBelowFloat32AVX512(SB), NOSPLIT, $0-56
+	MOVQ         bars+0(FP), AX
+	MOVQ         costs+8(FP), DX
+	MOVQ         stride+16(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         cols+32(FP), DI
+	MOVQ         at+40(FP), R8
+	MOVQ         $0x7f8000007f800000, CX
+	VMOVQ        CX, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         DI, CX
+	ANDQ         $0x0f, CX
+	MOVQ         $0x0000000000000001, R9
+	SHLQ         CL, R9
+	DECQ         R9
+	KMOVW        R9, K1
+	XORQ         CX, CX
+	XORQ         R9, R9
+
+rows160:
+	CMPQ  CX, SI
+	JGE   done162
+	KXORW K2, K2, K2
+	KXORW K3, K3, K3
+	XORQ  R10, R10
+
+turn163:
+	LEAQ    32(R10), R11
+	CMPQ    R11, DI
+	JGT     end164
+	VMOVUPD (AX)(R10*4), Z1
+	VMOVUPD (DX)(R10*4), Z2
+	VCMPPS  $0x11, Z1, Z2, K4
+	KORW    K4, K2, K2
+	VMOVUPD 64(AX)(R10*4), Z1
+	VMOVUPD 64(DX)(R10*4), Z2
+	VCMPPS  $0x11, Z1, Z2, K4
+	KORW    K4, K3, K3
+	MOVQ    R11, R10
+	JMP     turn163
+
+end164:
+	LEAQ    16(R10), R11
+	CMPQ    R11, DI
+	JGT     end166
+	VMOVUPD (AX)(R10*4), Z1
+	VMOVUPD (DX)(R10*4), Z2
+	VCMPPS  $0x11, Z1, Z2, K4
+	KORW    K4, K2, K2
+	MOVQ    R11, R10
+
+end166:
+	CMPQ    R10, DI
+	JGE     whole167
+	VMOVUPD (AX)(R10*4), Z1
+	VMOVAPD Z0, Z2
+	VMOVUPS (DX)(R10*4), K1, Z2
+	VCMPPS  $0x11, Z1, Z2, K4
+	KORW    K4, K2, K2
+
+whole167:
+	KORW  K3, K2, K2
+	KMOVW K2, R10
+	TESTL R10, R10
+	JEQ   next161
+	MOVL  CX, (R8)(R9*4)
+	INCQ  R9
+
+next161:
+	ADDQ BX, DX
+	INCQ CX
+	JMP  rows160
+
+done162:
+	MOVQ R9, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -3429,18 +5040,18 @@ TEXT ·belowFloat32AVX512(SB), NOSPLIT, $0-48
 	XORQ         CX, CX
 	XORQ         R8, R8
 
-turn143:
+turn121:
 	LEAQ      32(R8), R9
 	CMPQ      R9, DX
-	JGT       end144
+	JGT       end122
 	VCVTPS2PD (BX)(R8*4), Z2
 	VSUBPD    (AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none146
+	JEQ       none124
 
-lane145:
+lane123:
 	TZCNTL    R10, R11
 	LEAQ      (R11)(R8*1), R11
 	MOVL      R11, (SI)(CX*4)
@@ -3449,17 +5060,17 @@ lane145:
 	VMOVSD    X2, (DI)(CX*8)
 	INCQ      CX
 	BLSRL     R10, R10
-	JNE       lane145
+	JNE       lane123
 
-none146:
+none124:
 	VCVTPS2PD 32(BX)(R8*4), Z2
 	VSUBPD    64(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none148
+	JEQ       none126
 
-lane147:
+lane125:
 	TZCNTL    R10, R11
 	LEAQ      8(R11)(R8*1), R11
 	MOVL      R11, (SI)(CX*4)
@@ -3468,17 +5079,17 @@ lane147:
 	VMOVSD    X2, (DI)(CX*8)
 	INCQ      CX
 	BLSRL     R10, R10
-	JNE       lane147
+	JNE       lane125
 
-none148:
+none126:
 	VCVTPS2PD 64(BX)(R8*4), Z2
 	VSUBPD    128(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none150
+	JEQ       none128
 
-lane149:
+lane127:
 	TZCNTL    R10, R11
 	LEAQ      16(R11)(R8*1), R11
 	MOVL      R11, (SI)(CX*4)
@@ -3487,17 +5098,17 @@ lane149:
 	VMOVSD    X2, (DI)(CX*8)
 	INCQ      CX
 	BLSRL     R10, R10
-	JNE       lane149
+	JNE       lane127
 
-none150:
+none128:
 	VCVTPS2PD 96(BX)(R8*4), Z2
 	VSUBPD    192(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none152
+	JEQ       none130
 
-lane151:
+lane129:
 	TZCNTL    R10, R11
 	LEAQ      24(R11)(R8*1), R11
 	MOVL      R11, (SI)(CX*4)
@@ -3506,25 +5117,25 @@ lane151:
 	VMOVSD    X2, (DI)(CX*8)
 	INCQ      CX
 	BLSRL     R10, R10
-	JNE       lane151
+	JNE       lane129
 
-none152:
+none130:
 	MOVQ R9, R8
-	JMP  turn143
+	JMP  turn121
 
-end144:
-turn153:
+end122:
+turn131:
 	LEAQ      8(R8), R9
 	CMPQ      R9, DX
-	JGT       end154
+	JGT       end132
 	VCVTPS2PD (BX)(R8*4), Z2
 	VSUBPD    (AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none156
+	JEQ       none134
 
-lane155:
+lane133:
 	TZCNTL    R10, R11
 	LEAQ      (R11)(R8*1), R11
 	MOVL      R11, (SI)(CX*4)
@@ -3533,15 +5144,15 @@ lane155:
 	VMOVSD    X2, (DI)(CX*8)
 	INCQ      CX
 	BLSRL     R10, R10
-	JNE       lane155
+	JNE       lane133
 
-none156:
+none134:
 	MOVQ R9, R8
-	JMP  turn153
+	JMP  turn131
 
-end154:
+end132:
 	CMPQ      R8, DX
-	JGE       whole157
+	JGE       whole135
 	VMOVAPD   Z0, Z0
 	VMOVUPS.Z (BX)(R8*4), K1, Y2
 	VCVTPS2PD Y2, K1, Z0
@@ -3549,9 +5160,9 @@ end154:
 	VCMPPD    $0x19, Z1, Z0, K1
 	KMOVB     K1, AX
 	TESTL     AX, AX
-	JEQ       none159
+	JEQ       none137
 
-lane158:
+lane136:
 	TZCNTL    AX, DX
 	LEAQ      (DX)(R8*1), DX
 	MOVL      DX, (SI)(CX*4)
@@ -3560,10 +5171,10 @@ lane158:
 	VMOVSD    X0, (DI)(CX*8)
 	INCQ      CX
 	BLSRL     AX, AX
-	JNE       lane158
+	JNE       lane136
 
-none159:
-whole157:
+none137:
+whole135:
 	MOVQ CX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -3580,9 +5191,9 @@ TEXT ·turnFloat32AVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTQ DI, Z0
 	XORQ         DI, DI
 
-turn160:
+turn138:
 	CMPQ       DI, DX
-	JGE        done161
+	JGE        done139
 	MOVQ       AX, R8
 	VCVTPS2PD  (R8)(DI*4), Z1
 	VXORPD     Z0, Z1, Z1
@@ -3648,9 +5259,9 @@ turn160:
 	VMOVUPD    Z1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x08, DI
-	JMP        turn160
+	JMP        turn138
 
-done161:
+done139:
 	VZEROUPPER
 	RET
 
@@ -3671,9 +5282,9 @@ TEXT ·spanFloat32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Z3
 	XORQ         SI, SI
 
-turn162:
+turn140:
 	CMPQ      SI, DX
-	JGE       done163
+	JGE       done141
 	VCVTPS2PD (CX)(SI*4), Z4
 	VANDNPD   Z4, Z1, Z5
 	VCMPPD    $0x11, Z0, Z5, K1
@@ -3683,9 +5294,9 @@ turn162:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x08, SI
-	JMP       turn162
+	JMP       turn140
 
-done163:
+done141:
 	VEXTRACTF64X4 $0x01, Z2, Y0
 	VMINPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -3717,9 +5328,9 @@ TEXT ·cutFloat32AVX512(SB), NOSPLIT, $0-32
 	VXORPD       Y1, Y1, Y1
 	XORQ         BX, BX
 
-turn164:
+turn142:
 	CMPQ      BX, DX
-	JGE       done165
+	JGE       done143
 	VCVTPS2PD (CX)(BX*4), Z2
 	VMULPD    Z0, Z2, Z2
 	VREDUCEPD $0x08, Z2, Z2
@@ -3728,9 +5339,9 @@ turn164:
 	POPCNTL   SI, SI
 	ADDQ      SI, AX
 	ADDQ      $0x08, BX
-	JMP       turn164
+	JMP       turn142
 
-done165:
+done143:
 	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -4951,19 +6562,19 @@ whole117:
 	RET
 
 // func nearestInt32AVX512(s *byte) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI
+// Requires: AVX, AVX2, AVX512F, BMI
 TEXT ·nearestInt32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
-	MOVQ         $0x7ff0000000000000, CX
+	MOVQ         $0x7fffffff7fffffff, CX
 	VMOVQ        CX, X0
 	VBROADCASTSD X0, Z0
 	MOVQ         DX, CX
-	ANDQ         $0x07, CX
+	ANDQ         $0x0f, CX
 	MOVQ         $0x0000000000000001, BX
 	SHLQ         CL, BX
 	DECQ         BX
-	KMOVB        BX, K1
+	KMOVW        BX, K1
 	XORQ         CX, CX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
@@ -4972,153 +6583,145 @@ TEXT ·nearestInt32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         64(AX), R9
 	MOVQ         128(AX), R10
 	VXORPD       Y1, Y1, Y1
-	VXORPD       Y2, Y2, Y2
-	VXORPD       Y3, Y3, Y3
-	VXORPD       Y4, Y4, Y4
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y1, Y1, Y1
 
 rows121:
 	CMPQ    CX, 16(AX)
 	JGE     done122
-	VMOVAPD Z0, Z5
-	VMOVAPD Z0, Z6
-	VMOVAPD Z0, Z7
-	VMOVAPD Z0, Z8
+	VMOVAPD Z0, Z1
+	VMOVAPD Z0, Z2
+	VMOVAPD Z0, Z3
+	VMOVAPD Z0, Z4
 	XORQ    R11, R11
 
 turn125:
-	LEAQ      32(R11), R12
-	CMPQ      R12, DX
-	JGT       end126
-	VCVTDQ2PD (SI)(R11*4), Z9
-	VMINPD    Z9, Z5, Z5
-	VCVTDQ2PD 32(SI)(R11*4), Z9
-	VMINPD    Z9, Z6, Z6
-	VCVTDQ2PD 64(SI)(R11*4), Z9
-	VMINPD    Z9, Z7, Z7
-	VCVTDQ2PD 96(SI)(R11*4), Z9
-	VMINPD    Z9, Z8, Z8
-	MOVQ      R12, R11
-	JMP       turn125
+	LEAQ    64(R11), R12
+	CMPQ    R12, DX
+	JGT     end126
+	VMOVUPD (SI)(R11*4), Z5
+	VPMINSD Z5, Z1, Z1
+	VMOVUPD 64(SI)(R11*4), Z5
+	VPMINSD Z5, Z2, Z2
+	VMOVUPD 128(SI)(R11*4), Z5
+	VPMINSD Z5, Z3, Z3
+	VMOVUPD 192(SI)(R11*4), Z5
+	VPMINSD Z5, Z4, Z4
+	MOVQ    R12, R11
+	JMP     turn125
 
 end126:
 turn127:
-	LEAQ      8(R11), R12
-	CMPQ      R12, DX
-	JGT       end128
-	VCVTDQ2PD (SI)(R11*4), Z9
-	VMINPD    Z9, Z5, Z5
-	MOVQ      R12, R11
-	JMP       turn127
+	LEAQ    16(R11), R12
+	CMPQ    R12, DX
+	JGT     end128
+	VMOVUPD (SI)(R11*4), Z5
+	VPMINSD Z5, Z1, Z1
+	MOVQ    R12, R11
+	JMP     turn127
 
 end128:
-	CMPQ        R11, DX
-	JGE         whole129
-	VMOVAPD     Z0, Z9
-	VMOVDQU32.Z (SI)(R11*4), K1, Y10
-	VCVTDQ2PD   Y10, K1, Z9
-	VMINPD      Z9, Z5, Z5
+	CMPQ    R11, DX
+	JGE     whole129
+	VMOVAPD Z0, Z5
+	VMOVUPS (SI)(R11*4), K1, Z5
+	VPMINSD Z5, Z1, Z1
 
 whole129:
-	VMINPD        Z7, Z5, Z5
-	VMINPD        Z8, Z6, Z6
-	VMINPD        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VMINPD        Y5, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X5
-	VMINPD        X6, X5, X6
-	VUNPCKHPD     X6, X6, X5
-	VMINSD        X6, X5, X6
-	VUCOMISD      X6, X0
-	JLS           bad123
-	VMOVSD        X6, (R10)(CX*8)
-	VBROADCASTSD  X6, Z5
-	XORQ          R11, R11
+	VPMINSD       Z3, Z1, Z1
+	VPMINSD       Z4, Z2, Z2
+	VPMINSD       Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VPMINSD       Y1, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X1
+	VPMINSD       X1, X2, X2
+	VPERMILPD     $0x01, X2, X1
+	VPMINSD       X1, X2, X2
+	VPSHUFD       $0x01, X2, X1
+	VPMINSD       X1, X2, X2
+	VMOVD         X2, R11
+	VXORPD        X1, X1, X1
+	VCVTSI2SDL    R11, X1, X1
+	VMOVSD        X1, (R10)(CX*8)
+	VBROADCASTSS  X2, Z1
+	XORQ          R12, R12
 
 turn131:
-	LEAQ      32(R11), R12
-	CMPQ      R12, DX
-	JGT       end132
-	VCVTDQ2PD (SI)(R11*4), Z6
-	VCMPPD    $0x00, Z6, Z5, K2
-	VCVTDQ2PD 32(SI)(R11*4), Z6
-	VCMPPD    $0x00, Z6, Z5, K3
-	VCVTDQ2PD 64(SI)(R11*4), Z6
-	VCMPPD    $0x00, Z6, Z5, K4
-	VCVTDQ2PD 96(SI)(R11*4), Z6
-	VCMPPD    $0x00, Z6, Z5, K5
-	KUNPCKBW  K2, K3, K2
-	KUNPCKBW  K4, K5, K4
-	KUNPCKWD  K2, K4, K2
-	KMOVD     K2, R13
-	TESTL     R13, R13
-	JEQ       none134
+	LEAQ    64(R12), R11
+	CMPQ    R11, DX
+	JGT     end132
+	VMOVUPD (SI)(R12*4), Z2
+	VPCMPD  $0x00, Z2, Z1, K2
+	KMOVW   K2, R13
+	VMOVUPD 64(SI)(R12*4), Z2
+	VPCMPD  $0x00, Z2, Z1, K2
+	KMOVW   K2, R14
+	SHLQ    $0x10, R14
+	ORQ     R14, R13
+	VMOVUPD 128(SI)(R12*4), Z2
+	VPCMPD  $0x00, Z2, Z1, K2
+	KMOVW   K2, R14
+	SHLQ    $0x20, R14
+	ORQ     R14, R13
+	VMOVUPD 192(SI)(R12*4), Z2
+	VPCMPD  $0x00, Z2, Z1, K2
+	KMOVW   K2, R14
+	SHLQ    $0x30, R14
+	ORQ     R14, R13
+	TESTQ   R13, R13
+	JEQ     miss133
+	TZCNTQ  R13, R11
+	ADDQ    R12, R11
+	JMP     found130
 
-lane133:
-	TZCNTL R13, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R13, R13
-	JNE   lane133
-
-none134:
-	MOVQ R12, R11
+miss133:
+	MOVQ R11, R12
 	JMP  turn131
 
 end132:
-turn135:
-	LEAQ      8(R11), R12
-	CMPQ      R12, DX
-	JGT       end136
-	VCVTDQ2PD (SI)(R11*4), Z6
-	VCMPPD    $0x00, Z6, Z5, K2
-	KMOVB     K2, R13
-	TESTL     R13, R13
-	JEQ       none138
+turn134:
+	LEAQ    16(R12), R11
+	CMPQ    R11, DX
+	JGT     end135
+	VMOVUPD (SI)(R12*4), Z2
+	VPCMPD  $0x00, Z2, Z1, K2
+	KMOVW   K2, R13
+	TESTQ   R13, R13
+	JEQ     miss136
+	TZCNTQ  R13, R11
+	ADDQ    R12, R11
+	JMP     found130
 
-lane137:
-	TZCNTL R13, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R13, R13
-	JNE   lane137
+miss136:
+	MOVQ R11, R12
+	JMP  turn134
 
-none138:
-	MOVQ R12, R11
-	JMP  turn135
+end135:
+	CMPQ    R12, DX
+	JGE     whole137
+	VMOVAPD Z0, Z2
+	VMOVUPS (SI)(R12*4), K1, Z2
+	VPCMPD  $0x00, Z2, Z1, K2
+	KMOVW   K2, R11
+	TESTQ   R11, R11
+	JEQ     miss138
+	TZCNTQ  R11, R11
+	ADDQ    R12, R11
+	JMP     found130
 
-end136:
-	CMPQ        R11, DX
-	JGE         whole139
-	VMOVAPD     Z0, Z6
-	VMOVDQU32.Z (SI)(R11*4), K1, Y7
-	VCVTDQ2PD   Y7, K1, Z6
-	VCMPPD      $0x00, Z6, Z5, K2
-	KMOVB       K2, R12
-	TESTL       R12, R12
-	JEQ         none141
-
-lane140:
-	TZCNTL R12, R12
-	LEAQ   (R12)(R11*1), R12
-	MOVQ   R12, R11
-	JMP    found130
-	BLSRL R12, R12
-	JNE   lane140
-
-none141:
-whole139:
+miss138:
+whole137:
 	JMP bad123
 
 found130:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken142
+	JGE  taken139
 	MOVL R11, (R8)(CX*4)
 	MOVL CX, (R9)(R11*4)
 	JMP  next124
 
-taken142:
+taken139:
 	MOVL CX, (DI)(BX*4)
 	INCQ BX
 
@@ -5128,20 +6731,773 @@ next124:
 	JMP  rows121
 
 done122:
-	VADDPD Z2, Z1, Z1
-	VADDPD Z4, Z3, Z3
-	VADDPD Z3, Z1, Z1
-	VCMPPD $0x03, Z1, Z1, K1
-	KMOVB  K1, AX
-	TESTL  AX, AX
-	JNE    bad123
-	MOVQ   BX, ret+8(FP)
+	MOVQ BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
 bad123:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func nearestRowsInt32AVX512(least *int32, costs *int32, stride int, rows int, cols int, at *int32) int
+// Requires: AVX, AVX512F, CMOV
+TEXT ·nearestRowsInt32AVX512(SB), NOSPLIT, $0-56
+	MOVQ         stride+16(FP), AX
+	MOVQ         cols+32(FP), DX
+	MOVQ         least+0(FP), BX
+	MOVQ         at+40(FP), SI
+	MOVQ         $0x7fffffff7fffffff, CX
+	VMOVQ        CX, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         DX, CX
+	ANDQ         $0x0f, CX
+	MOVQ         $0x0000000000000001, DI
+	SHLQ         CL, DI
+	DECQ         DI
+	KMOVW        DI, K1
+	VXORPD       Y1, Y1, Y1
+	XORQ         CX, CX
+
+clear140:
+	CMPQ    CX, DX
+	JGE     clear141
+	VMOVUPD Z0, (BX)(CX*4)
+	VMOVUPD Z1, (SI)(CX*4)
+	ADDQ    $0x10, CX
+	JMP     clear140
+
+clear141:
+	VXORPD Y1, Y1, Y1
+	VXORPD Y1, Y1, Y1
+	VXORPD Y1, Y1, Y1
+	XORQ   DI, DI
+
+bands142:
+	XORQ CX, CX
+
+panel144:
+	LEAQ         128(CX), R8
+	CMPQ         R8, DX
+	JGT          panel145
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	VMOVAPD      Z0, Z1
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VPBROADCASTD DI, Z17
+	VMOVAPD      Z17, Z2
+	VMOVAPD      Z17, Z4
+	VMOVAPD      Z17, Z6
+	VMOVAPD      Z17, Z8
+	VMOVAPD      Z17, Z10
+	VMOVAPD      Z17, Z12
+	VMOVAPD      Z17, Z14
+	VMOVAPD      Z17, Z16
+	MOVQ         $0x0000000000000001, R10
+	VPBROADCASTD R10, Z18
+	MOVQ         $0x0000000000000040, R10
+
+turn146:
+	VMOVUPD   (R8), Z19
+	VPCMPD    $0x01, Z1, Z19, K2
+	VMOVDQA32 Z17, K2, Z2
+	VPMINSD   Z19, Z1, Z1
+	VMOVUPD   64(R8), Z19
+	VPCMPD    $0x01, Z3, Z19, K2
+	VMOVDQA32 Z17, K2, Z4
+	VPMINSD   Z19, Z3, Z3
+	VMOVUPD   128(R8), Z19
+	VPCMPD    $0x01, Z5, Z19, K2
+	VMOVDQA32 Z17, K2, Z6
+	VPMINSD   Z19, Z5, Z5
+	VMOVUPD   192(R8), Z19
+	VPCMPD    $0x01, Z7, Z19, K2
+	VMOVDQA32 Z17, K2, Z8
+	VPMINSD   Z19, Z7, Z7
+	VMOVUPD   256(R8), Z19
+	VPCMPD    $0x01, Z9, Z19, K2
+	VMOVDQA32 Z17, K2, Z10
+	VPMINSD   Z19, Z9, Z9
+	VMOVUPD   320(R8), Z19
+	VPCMPD    $0x01, Z11, Z19, K2
+	VMOVDQA32 Z17, K2, Z12
+	VPMINSD   Z19, Z11, Z11
+	VMOVUPD   384(R8), Z19
+	VPCMPD    $0x01, Z13, Z19, K2
+	VMOVDQA32 Z17, K2, Z14
+	VPMINSD   Z19, Z13, Z13
+	VMOVUPD   448(R8), Z19
+	VPCMPD    $0x01, Z15, Z19, K2
+	VMOVDQA32 Z17, K2, Z16
+	VPMINSD   Z19, Z15, Z15
+	VPADDD    Z18, Z17, Z17
+	ADDQ      R9, R8
+	DECQ      R10
+	JNE       turn146
+	VMOVUPD   (BX)(CX*4), Z17
+	VMOVUPD   (SI)(CX*4), Z18
+	VPCMPD    $0x01, Z17, Z1, K2
+	VMOVDQA32 Z2, K2, Z18
+	VPMINSD   Z1, Z17, Z17
+	VMOVUPD   Z17, (BX)(CX*4)
+	VMOVUPD   Z18, (SI)(CX*4)
+	VMOVUPD   64(BX)(CX*4), Z1
+	VMOVUPD   64(SI)(CX*4), Z2
+	VPCMPD    $0x01, Z1, Z3, K2
+	VMOVDQA32 Z4, K2, Z2
+	VPMINSD   Z3, Z1, Z1
+	VMOVUPD   Z1, 64(BX)(CX*4)
+	VMOVUPD   Z2, 64(SI)(CX*4)
+	VMOVUPD   128(BX)(CX*4), Z1
+	VMOVUPD   128(SI)(CX*4), Z2
+	VPCMPD    $0x01, Z1, Z5, K2
+	VMOVDQA32 Z6, K2, Z2
+	VPMINSD   Z5, Z1, Z1
+	VMOVUPD   Z1, 128(BX)(CX*4)
+	VMOVUPD   Z2, 128(SI)(CX*4)
+	VMOVUPD   192(BX)(CX*4), Z1
+	VMOVUPD   192(SI)(CX*4), Z2
+	VPCMPD    $0x01, Z1, Z7, K2
+	VMOVDQA32 Z8, K2, Z2
+	VPMINSD   Z7, Z1, Z1
+	VMOVUPD   Z1, 192(BX)(CX*4)
+	VMOVUPD   Z2, 192(SI)(CX*4)
+	VMOVUPD   256(BX)(CX*4), Z1
+	VMOVUPD   256(SI)(CX*4), Z2
+	VPCMPD    $0x01, Z1, Z9, K2
+	VMOVDQA32 Z10, K2, Z2
+	VPMINSD   Z9, Z1, Z1
+	VMOVUPD   Z1, 256(BX)(CX*4)
+	VMOVUPD   Z2, 256(SI)(CX*4)
+	VMOVUPD   320(BX)(CX*4), Z1
+	VMOVUPD   320(SI)(CX*4), Z2
+	VPCMPD    $0x01, Z1, Z11, K2
+	VMOVDQA32 Z12, K2, Z2
+	VPMINSD   Z11, Z1, Z1
+	VMOVUPD   Z1, 320(BX)(CX*4)
+	VMOVUPD   Z2, 320(SI)(CX*4)
+	VMOVUPD   384(BX)(CX*4), Z1
+	VMOVUPD   384(SI)(CX*4), Z2
+	VPCMPD    $0x01, Z1, Z13, K2
+	VMOVDQA32 Z14, K2, Z2
+	VPMINSD   Z13, Z1, Z1
+	VMOVUPD   Z1, 384(BX)(CX*4)
+	VMOVUPD   Z2, 384(SI)(CX*4)
+	VMOVUPD   448(BX)(CX*4), Z1
+	VMOVUPD   448(SI)(CX*4), Z2
+	VPCMPD    $0x01, Z1, Z15, K2
+	VMOVDQA32 Z16, K2, Z2
+	VPMINSD   Z15, Z1, Z1
+	VMOVUPD   Z1, 448(BX)(CX*4)
+	VMOVUPD   Z2, 448(SI)(CX*4)
+	ADDQ      $0x80, CX
+	JMP       panel144
+
+panel145:
+	LEAQ         64(CX), R8
+	CMPQ         R8, DX
+	JGT          panel148
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x01, R9
+	VMOVAPD      Z0, Z1
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VPBROADCASTD DI, Z17
+	VMOVAPD      Z17, Z2
+	VMOVAPD      Z17, Z4
+	VMOVAPD      Z17, Z6
+	VMOVAPD      Z17, Z8
+	VMOVAPD      Z17, Z10
+	VMOVAPD      Z17, Z12
+	VMOVAPD      Z17, Z14
+	VMOVAPD      Z17, Z16
+	MOVQ         $0x0000000000000002, R10
+	VPBROADCASTD R10, Z18
+	MOVQ         $0x0000000000000020, R10
+
+turn149:
+	VMOVUPD      (R8), Z19
+	VPCMPD       $0x01, Z1, Z19, K2
+	VMOVDQA32    Z17, K2, Z2
+	VPMINSD      Z19, Z1, Z1
+	VMOVUPD      64(R8), Z19
+	VPCMPD       $0x01, Z3, Z19, K2
+	VMOVDQA32    Z17, K2, Z4
+	VPMINSD      Z19, Z3, Z3
+	VMOVUPD      128(R8), Z19
+	VPCMPD       $0x01, Z5, Z19, K2
+	VMOVDQA32    Z17, K2, Z6
+	VPMINSD      Z19, Z5, Z5
+	VMOVUPD      192(R8), Z19
+	VPCMPD       $0x01, Z7, Z19, K2
+	VMOVDQA32    Z17, K2, Z8
+	VPMINSD      Z19, Z7, Z7
+	VMOVUPD      (R8)(AX*1), Z19
+	VPCMPD       $0x01, Z9, Z19, K2
+	VMOVDQA32    Z17, K2, Z10
+	VPMINSD      Z19, Z9, Z9
+	VMOVUPD      64(R8)(AX*1), Z19
+	VPCMPD       $0x01, Z11, Z19, K2
+	VMOVDQA32    Z17, K2, Z12
+	VPMINSD      Z19, Z11, Z11
+	VMOVUPD      128(R8)(AX*1), Z19
+	VPCMPD       $0x01, Z13, Z19, K2
+	VMOVDQA32    Z17, K2, Z14
+	VPMINSD      Z19, Z13, Z13
+	VMOVUPD      192(R8)(AX*1), Z19
+	VPCMPD       $0x01, Z15, Z19, K2
+	VMOVDQA32    Z17, K2, Z16
+	VPMINSD      Z19, Z15, Z15
+	VPADDD       Z18, Z17, Z17
+	ADDQ         R9, R8
+	DECQ         R10
+	JNE          turn149
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z17
+	VPADDD       Z17, Z10, Z10
+	VPCMPD       $0x01, Z1, Z9, K2
+	VMOVDQA32    Z10, K2, Z2
+	VPMINSD      Z9, Z1, Z1
+	VMOVUPD      (BX)(CX*4), Z9
+	VMOVUPD      (SI)(CX*4), Z10
+	VPCMPD       $0x01, Z9, Z1, K2
+	VMOVDQA32    Z2, K2, Z10
+	VPMINSD      Z1, Z9, Z9
+	VMOVUPD      Z9, (BX)(CX*4)
+	VMOVUPD      Z10, (SI)(CX*4)
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z1
+	VPADDD       Z1, Z12, Z12
+	VPCMPD       $0x01, Z3, Z11, K2
+	VMOVDQA32    Z12, K2, Z4
+	VPMINSD      Z11, Z3, Z3
+	VMOVUPD      64(BX)(CX*4), Z1
+	VMOVUPD      64(SI)(CX*4), Z2
+	VPCMPD       $0x01, Z1, Z3, K2
+	VMOVDQA32    Z4, K2, Z2
+	VPMINSD      Z3, Z1, Z1
+	VMOVUPD      Z1, 64(BX)(CX*4)
+	VMOVUPD      Z2, 64(SI)(CX*4)
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z1
+	VPADDD       Z1, Z14, Z14
+	VPCMPD       $0x01, Z5, Z13, K2
+	VMOVDQA32    Z14, K2, Z6
+	VPMINSD      Z13, Z5, Z5
+	VMOVUPD      128(BX)(CX*4), Z1
+	VMOVUPD      128(SI)(CX*4), Z2
+	VPCMPD       $0x01, Z1, Z5, K2
+	VMOVDQA32    Z6, K2, Z2
+	VPMINSD      Z5, Z1, Z1
+	VMOVUPD      Z1, 128(BX)(CX*4)
+	VMOVUPD      Z2, 128(SI)(CX*4)
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z1
+	VPADDD       Z1, Z16, Z16
+	VPCMPD       $0x01, Z7, Z15, K2
+	VMOVDQA32    Z16, K2, Z8
+	VPMINSD      Z15, Z7, Z7
+	VMOVUPD      192(BX)(CX*4), Z1
+	VMOVUPD      192(SI)(CX*4), Z2
+	VPCMPD       $0x01, Z1, Z7, K2
+	VMOVDQA32    Z8, K2, Z2
+	VPMINSD      Z7, Z1, Z1
+	VMOVUPD      Z1, 192(BX)(CX*4)
+	VMOVUPD      Z2, 192(SI)(CX*4)
+	ADDQ         $0x40, CX
+
+panel148:
+	LEAQ         32(CX), R8
+	CMPQ         R8, DX
+	JGT          panel151
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x02, R9
+	LEAQ         (AX)(AX*2), R10
+	VMOVAPD      Z0, Z1
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VPBROADCASTD DI, Z17
+	VMOVAPD      Z17, Z2
+	VMOVAPD      Z17, Z4
+	VMOVAPD      Z17, Z6
+	VMOVAPD      Z17, Z8
+	VMOVAPD      Z17, Z10
+	VMOVAPD      Z17, Z12
+	VMOVAPD      Z17, Z14
+	VMOVAPD      Z17, Z16
+	MOVQ         $0x0000000000000004, R11
+	VPBROADCASTD R11, Z18
+	MOVQ         $0x0000000000000010, R11
+
+turn152:
+	VMOVUPD      (R8), Z19
+	VPCMPD       $0x01, Z1, Z19, K2
+	VMOVDQA32    Z17, K2, Z2
+	VPMINSD      Z19, Z1, Z1
+	VMOVUPD      64(R8), Z19
+	VPCMPD       $0x01, Z3, Z19, K2
+	VMOVDQA32    Z17, K2, Z4
+	VPMINSD      Z19, Z3, Z3
+	VMOVUPD      (R8)(AX*1), Z19
+	VPCMPD       $0x01, Z5, Z19, K2
+	VMOVDQA32    Z17, K2, Z6
+	VPMINSD      Z19, Z5, Z5
+	VMOVUPD      64(R8)(AX*1), Z19
+	VPCMPD       $0x01, Z7, Z19, K2
+	VMOVDQA32    Z17, K2, Z8
+	VPMINSD      Z19, Z7, Z7
+	VMOVUPD      (R8)(AX*2), Z19
+	VPCMPD       $0x01, Z9, Z19, K2
+	VMOVDQA32    Z17, K2, Z10
+	VPMINSD      Z19, Z9, Z9
+	VMOVUPD      64(R8)(AX*2), Z19
+	VPCMPD       $0x01, Z11, Z19, K2
+	VMOVDQA32    Z17, K2, Z12
+	VPMINSD      Z19, Z11, Z11
+	VMOVUPD      (R8)(R10*1), Z19
+	VPCMPD       $0x01, Z13, Z19, K2
+	VMOVDQA32    Z17, K2, Z14
+	VPMINSD      Z19, Z13, Z13
+	VMOVUPD      64(R8)(R10*1), Z19
+	VPCMPD       $0x01, Z15, Z19, K2
+	VMOVDQA32    Z17, K2, Z16
+	VPMINSD      Z19, Z15, Z15
+	VPADDD       Z18, Z17, Z17
+	ADDQ         R9, R8
+	DECQ         R11
+	JNE          turn152
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z17
+	VPADDD       Z17, Z6, Z6
+	VPCMPD       $0x01, Z1, Z5, K2
+	VMOVDQA32    Z6, K2, Z2
+	VPMINSD      Z5, Z1, Z1
+	MOVQ         $0x0000000000000002, R8
+	VPBROADCASTD R8, Z5
+	VPADDD       Z5, Z10, Z10
+	VPCMPD       $0x01, Z1, Z9, K2
+	VMOVDQA32    Z10, K2, Z2
+	VPMINSD      Z9, Z1, Z1
+	MOVQ         $0x0000000000000003, R8
+	VPBROADCASTD R8, Z5
+	VPADDD       Z5, Z14, Z14
+	VPCMPD       $0x01, Z1, Z13, K2
+	VMOVDQA32    Z14, K2, Z2
+	VPMINSD      Z13, Z1, Z1
+	VMOVUPD      (BX)(CX*4), Z5
+	VMOVUPD      (SI)(CX*4), Z6
+	VPCMPD       $0x01, Z5, Z1, K2
+	VMOVDQA32    Z2, K2, Z6
+	VPMINSD      Z1, Z5, Z5
+	VMOVUPD      Z5, (BX)(CX*4)
+	VMOVUPD      Z6, (SI)(CX*4)
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z1
+	VPADDD       Z1, Z8, Z8
+	VPCMPD       $0x01, Z3, Z7, K2
+	VMOVDQA32    Z8, K2, Z4
+	VPMINSD      Z7, Z3, Z3
+	MOVQ         $0x0000000000000002, R8
+	VPBROADCASTD R8, Z1
+	VPADDD       Z1, Z12, Z12
+	VPCMPD       $0x01, Z3, Z11, K2
+	VMOVDQA32    Z12, K2, Z4
+	VPMINSD      Z11, Z3, Z3
+	MOVQ         $0x0000000000000003, R8
+	VPBROADCASTD R8, Z1
+	VPADDD       Z1, Z16, Z16
+	VPCMPD       $0x01, Z3, Z15, K2
+	VMOVDQA32    Z16, K2, Z4
+	VPMINSD      Z15, Z3, Z3
+	VMOVUPD      64(BX)(CX*4), Z1
+	VMOVUPD      64(SI)(CX*4), Z2
+	VPCMPD       $0x01, Z1, Z3, K2
+	VMOVDQA32    Z4, K2, Z2
+	VPMINSD      Z3, Z1, Z1
+	VMOVUPD      Z1, 64(BX)(CX*4)
+	VMOVUPD      Z2, 64(SI)(CX*4)
+	ADDQ         $0x20, CX
+
+panel151:
+	LEAQ         16(CX), R8
+	CMPQ         R8, DX
+	JGT          panel154
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x03, R9
+	LEAQ         (AX)(AX*2), R10
+	LEAQ         (R8)(AX*4), R11
+	VMOVAPD      Z0, Z1
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VPBROADCASTD DI, Z17
+	VMOVAPD      Z17, Z2
+	VMOVAPD      Z17, Z4
+	VMOVAPD      Z17, Z6
+	VMOVAPD      Z17, Z8
+	VMOVAPD      Z17, Z10
+	VMOVAPD      Z17, Z12
+	VMOVAPD      Z17, Z14
+	VMOVAPD      Z17, Z16
+	MOVQ         $0x0000000000000008, R12
+	VPBROADCASTD R12, Z18
+	MOVQ         $0x0000000000000008, R12
+
+turn155:
+	VMOVUPD      (R8), Z19
+	VPCMPD       $0x01, Z1, Z19, K2
+	VMOVDQA32    Z17, K2, Z2
+	VPMINSD      Z19, Z1, Z1
+	VMOVUPD      (R8)(AX*1), Z19
+	VPCMPD       $0x01, Z3, Z19, K2
+	VMOVDQA32    Z17, K2, Z4
+	VPMINSD      Z19, Z3, Z3
+	VMOVUPD      (R8)(AX*2), Z19
+	VPCMPD       $0x01, Z5, Z19, K2
+	VMOVDQA32    Z17, K2, Z6
+	VPMINSD      Z19, Z5, Z5
+	VMOVUPD      (R8)(R10*1), Z19
+	VPCMPD       $0x01, Z7, Z19, K2
+	VMOVDQA32    Z17, K2, Z8
+	VPMINSD      Z19, Z7, Z7
+	VMOVUPD      (R11), Z19
+	VPCMPD       $0x01, Z9, Z19, K2
+	VMOVDQA32    Z17, K2, Z10
+	VPMINSD      Z19, Z9, Z9
+	VMOVUPD      (R11)(AX*1), Z19
+	VPCMPD       $0x01, Z11, Z19, K2
+	VMOVDQA32    Z17, K2, Z12
+	VPMINSD      Z19, Z11, Z11
+	VMOVUPD      (R11)(AX*2), Z19
+	VPCMPD       $0x01, Z13, Z19, K2
+	VMOVDQA32    Z17, K2, Z14
+	VPMINSD      Z19, Z13, Z13
+	VMOVUPD      (R11)(R10*1), Z19
+	VPCMPD       $0x01, Z15, Z19, K2
+	VMOVDQA32    Z17, K2, Z16
+	VPMINSD      Z19, Z15, Z15
+	VPADDD       Z18, Z17, Z17
+	ADDQ         R9, R8
+	ADDQ         R9, R11
+	DECQ         R12
+	JNE          turn155
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z17
+	VPADDD       Z17, Z4, Z4
+	VPCMPD       $0x01, Z1, Z3, K2
+	VMOVDQA32    Z4, K2, Z2
+	VPMINSD      Z3, Z1, Z1
+	MOVQ         $0x0000000000000002, R8
+	VPBROADCASTD R8, Z3
+	VPADDD       Z3, Z6, Z6
+	VPCMPD       $0x01, Z1, Z5, K2
+	VMOVDQA32    Z6, K2, Z2
+	VPMINSD      Z5, Z1, Z1
+	MOVQ         $0x0000000000000003, R8
+	VPBROADCASTD R8, Z3
+	VPADDD       Z3, Z8, Z8
+	VPCMPD       $0x01, Z1, Z7, K2
+	VMOVDQA32    Z8, K2, Z2
+	VPMINSD      Z7, Z1, Z1
+	MOVQ         $0x0000000000000004, R8
+	VPBROADCASTD R8, Z3
+	VPADDD       Z3, Z10, Z10
+	VPCMPD       $0x01, Z1, Z9, K2
+	VMOVDQA32    Z10, K2, Z2
+	VPMINSD      Z9, Z1, Z1
+	MOVQ         $0x0000000000000005, R8
+	VPBROADCASTD R8, Z3
+	VPADDD       Z3, Z12, Z12
+	VPCMPD       $0x01, Z1, Z11, K2
+	VMOVDQA32    Z12, K2, Z2
+	VPMINSD      Z11, Z1, Z1
+	MOVQ         $0x0000000000000006, R8
+	VPBROADCASTD R8, Z3
+	VPADDD       Z3, Z14, Z14
+	VPCMPD       $0x01, Z1, Z13, K2
+	VMOVDQA32    Z14, K2, Z2
+	VPMINSD      Z13, Z1, Z1
+	MOVQ         $0x0000000000000007, R8
+	VPBROADCASTD R8, Z3
+	VPADDD       Z3, Z16, Z16
+	VPCMPD       $0x01, Z1, Z15, K2
+	VMOVDQA32    Z16, K2, Z2
+	VPMINSD      Z15, Z1, Z1
+	VMOVUPD      (BX)(CX*4), Z3
+	VMOVUPD      (SI)(CX*4), Z4
+	VPCMPD       $0x01, Z3, Z1, K2
+	VMOVDQA32    Z2, K2, Z4
+	VPMINSD      Z1, Z3, Z3
+	VMOVUPD      Z3, (BX)(CX*4)
+	VMOVUPD      Z4, (SI)(CX*4)
+	ADDQ         $0x10, CX
+
+panel154:
+	CMPQ         CX, DX
+	JGE          panel157
+	MOVQ         AX, R8
+	IMULQ        DI, R8
+	LEAQ         (R8)(CX*4), R8
+	MOVQ         costs+8(FP), R9
+	ADDQ         R9, R8
+	MOVQ         AX, R9
+	SHLQ         $0x03, R9
+	LEAQ         (AX)(AX*2), R10
+	LEAQ         (R8)(AX*4), R11
+	VMOVAPD      Z0, Z1
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z0, Z5
+	VMOVAPD      Z0, Z7
+	VMOVAPD      Z0, Z9
+	VMOVAPD      Z0, Z11
+	VMOVAPD      Z0, Z13
+	VMOVAPD      Z0, Z15
+	VPBROADCASTD DI, Z17
+	VMOVAPD      Z17, Z2
+	VMOVAPD      Z17, Z4
+	VMOVAPD      Z17, Z6
+	VMOVAPD      Z17, Z8
+	VMOVAPD      Z17, Z10
+	VMOVAPD      Z17, Z12
+	VMOVAPD      Z17, Z14
+	VMOVAPD      Z17, Z16
+	MOVQ         $0x0000000000000008, R12
+	VPBROADCASTD R12, Z18
+	MOVQ         $0x0000000000000008, R12
+
+turn158:
+	VMOVAPD      Z0, Z19
+	VMOVUPS      (R8), K1, Z19
+	VPCMPD       $0x01, Z1, Z19, K2
+	VMOVDQA32    Z17, K2, Z2
+	VPMINSD      Z19, Z1, Z1
+	VMOVAPD      Z0, Z19
+	VMOVUPS      (R8)(AX*1), K1, Z19
+	VPCMPD       $0x01, Z3, Z19, K2
+	VMOVDQA32    Z17, K2, Z4
+	VPMINSD      Z19, Z3, Z3
+	VMOVAPD      Z0, Z19
+	VMOVUPS      (R8)(AX*2), K1, Z19
+	VPCMPD       $0x01, Z5, Z19, K2
+	VMOVDQA32    Z17, K2, Z6
+	VPMINSD      Z19, Z5, Z5
+	VMOVAPD      Z0, Z19
+	VMOVUPS      (R8)(R10*1), K1, Z19
+	VPCMPD       $0x01, Z7, Z19, K2
+	VMOVDQA32    Z17, K2, Z8
+	VPMINSD      Z19, Z7, Z7
+	VMOVAPD      Z0, Z19
+	VMOVUPS      (R11), K1, Z19
+	VPCMPD       $0x01, Z9, Z19, K2
+	VMOVDQA32    Z17, K2, Z10
+	VPMINSD      Z19, Z9, Z9
+	VMOVAPD      Z0, Z19
+	VMOVUPS      (R11)(AX*1), K1, Z19
+	VPCMPD       $0x01, Z11, Z19, K2
+	VMOVDQA32    Z17, K2, Z12
+	VPMINSD      Z19, Z11, Z11
+	VMOVAPD      Z0, Z19
+	VMOVUPS      (R11)(AX*2), K1, Z19
+	VPCMPD       $0x01, Z13, Z19, K2
+	VMOVDQA32    Z17, K2, Z14
+	VPMINSD      Z19, Z13, Z13
+	VMOVAPD      Z0, Z19
+	VMOVUPS      (R11)(R10*1), K1, Z19
+	VPCMPD       $0x01, Z15, Z19, K2
+	VMOVDQA32    Z17, K2, Z16
+	VPMINSD      Z19, Z15, Z15
+	VPADDD       Z18, Z17, Z17
+	ADDQ         R9, R8
+	ADDQ         R9, R11
+	DECQ         R12
+	JNE          turn158
+	MOVQ         $0x0000000000000001, R8
+	VPBROADCASTD R8, Z17
+	VPADDD       Z17, Z4, Z4
+	VPCMPD       $0x01, Z1, Z3, K2
+	VMOVDQA32    Z4, K2, Z2
+	VPMINSD      Z3, Z1, Z1
+	MOVQ         $0x0000000000000002, R8
+	VPBROADCASTD R8, Z3
+	VPADDD       Z3, Z6, Z6
+	VPCMPD       $0x01, Z1, Z5, K2
+	VMOVDQA32    Z6, K2, Z2
+	VPMINSD      Z5, Z1, Z1
+	MOVQ         $0x0000000000000003, R8
+	VPBROADCASTD R8, Z3
+	VPADDD       Z3, Z8, Z8
+	VPCMPD       $0x01, Z1, Z7, K2
+	VMOVDQA32    Z8, K2, Z2
+	VPMINSD      Z7, Z1, Z1
+	MOVQ         $0x0000000000000004, R8
+	VPBROADCASTD R8, Z3
+	VPADDD       Z3, Z10, Z10
+	VPCMPD       $0x01, Z1, Z9, K2
+	VMOVDQA32    Z10, K2, Z2
+	VPMINSD      Z9, Z1, Z1
+	MOVQ         $0x0000000000000005, R8
+	VPBROADCASTD R8, Z3
+	VPADDD       Z3, Z12, Z12
+	VPCMPD       $0x01, Z1, Z11, K2
+	VMOVDQA32    Z12, K2, Z2
+	VPMINSD      Z11, Z1, Z1
+	MOVQ         $0x0000000000000006, R8
+	VPBROADCASTD R8, Z3
+	VPADDD       Z3, Z14, Z14
+	VPCMPD       $0x01, Z1, Z13, K2
+	VMOVDQA32    Z14, K2, Z2
+	VPMINSD      Z13, Z1, Z1
+	MOVQ         $0x0000000000000007, R8
+	VPBROADCASTD R8, Z3
+	VPADDD       Z3, Z16, Z16
+	VPCMPD       $0x01, Z1, Z15, K2
+	VMOVDQA32    Z16, K2, Z2
+	VPMINSD      Z15, Z1, Z1
+	VMOVUPD      (BX)(CX*4), Z3
+	VMOVUPD      (SI)(CX*4), Z4
+	VPCMPD       $0x01, Z3, Z1, K2
+	VMOVDQA32    Z2, K2, Z4
+	VPMINSD      Z1, Z3, Z3
+	VMOVUPD      Z3, (BX)(CX*4)
+	VMOVUPD      Z4, (SI)(CX*4)
+
+panel157:
+	MOVQ    rows+24(FP), CX
+	ADDQ    $0x40, DI
+	CMPQ    DI, CX
+	JGE     done143
+	LEAQ    -64(CX), CX
+	CMPQ    DI, CX
+	CMOVQGT CX, DI
+	JMP     bands142
+
+done143:
+	MOVQ $+0, AX
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+	MOVQ $+1, AX
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func rowsBelowInt32AVX512(bars *int32, costs *int32, stride int, rows int, cols int, at *int32) int
+// Requires: AVX, AVX512F
+TEXT ·rowsBelowInt32AVX512(SB), NOSPLIT, $0-56
+	MOVQ         bars+0(FP), AX
+	MOVQ         costs+8(FP), DX
+	MOVQ         stride+16(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         cols+32(FP), DI
+	MOVQ         at+40(FP), R8
+	MOVQ         $0x7fffffff7fffffff, CX
+	VMOVQ        CX, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         DI, CX
+	ANDQ         $0x0f, CX
+	MOVQ         $0x0000000000000001, R9
+	SHLQ         CL, R9
+	DECQ         R9
+	KMOVW        R9, K1
+	XORQ         CX, CX
+	XORQ         R9, R9
+
+rows160:
+	CMPQ  CX, SI
+	JGE   done162
+	KXORW K2, K2, K2
+	KXORW K3, K3, K3
+	XORQ  R10, R10
+
+turn163:
+	LEAQ    32(R10), R11
+	CMPQ    R11, DI
+	JGT     end164
+	VMOVUPD (AX)(R10*4), Z1
+	VMOVUPD (DX)(R10*4), Z2
+	VPCMPD  $0x01, Z1, Z2, K4
+	KORW    K4, K2, K2
+	VMOVUPD 64(AX)(R10*4), Z1
+	VMOVUPD 64(DX)(R10*4), Z2
+	VPCMPD  $0x01, Z1, Z2, K4
+	KORW    K4, K3, K3
+	MOVQ    R11, R10
+	JMP     turn163
+
+end164:
+	LEAQ    16(R10), R11
+	CMPQ    R11, DI
+	JGT     end166
+	VMOVUPD (AX)(R10*4), Z1
+	VMOVUPD (DX)(R10*4), Z2
+	VPCMPD  $0x01, Z1, Z2, K4
+	KORW    K4, K2, K2
+	MOVQ    R11, R10
+
+end166:
+	CMPQ    R10, DI
+	JGE     whole167
+	VMOVUPD (AX)(R10*4), Z1
+	VMOVAPD Z0, Z2
+	VMOVUPS (DX)(R10*4), K1, Z2
+	VPCMPD  $0x01, Z1, Z2, K4
+	KORW    K4, K2, K2
+
+whole167:
+	KORW  K3, K2, K2
+	KMOVW K2, R10
+	TESTL R10, R10
+	JEQ   next161
+	MOVL  CX, (R8)(R9*4)
+	INCQ  R9
+
+next161:
+	ADDQ BX, DX
+	INCQ CX
+	JMP  rows160
+
+done162:
+	MOVQ R9, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -5171,18 +7527,18 @@ TEXT ·belowInt32AVX512(SB), NOSPLIT, $0-48
 	XORQ         CX, CX
 	XORQ         R8, R8
 
-turn143:
+turn121:
 	LEAQ      32(R8), R9
 	CMPQ      R9, DX
-	JGT       end144
+	JGT       end122
 	VCVTDQ2PD (BX)(R8*4), Z2
 	VSUBPD    (AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none146
+	JEQ       none124
 
-lane145:
+lane123:
 	TZCNTL     R10, R11
 	LEAQ       (R11)(R8*1), R11
 	MOVL       R11, (SI)(CX*4)
@@ -5191,17 +7547,17 @@ lane145:
 	VMOVSD     X2, (DI)(CX*8)
 	INCQ       CX
 	BLSRL      R10, R10
-	JNE        lane145
+	JNE        lane123
 
-none146:
+none124:
 	VCVTDQ2PD 32(BX)(R8*4), Z2
 	VSUBPD    64(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none148
+	JEQ       none126
 
-lane147:
+lane125:
 	TZCNTL     R10, R11
 	LEAQ       8(R11)(R8*1), R11
 	MOVL       R11, (SI)(CX*4)
@@ -5210,17 +7566,17 @@ lane147:
 	VMOVSD     X2, (DI)(CX*8)
 	INCQ       CX
 	BLSRL      R10, R10
-	JNE        lane147
+	JNE        lane125
 
-none148:
+none126:
 	VCVTDQ2PD 64(BX)(R8*4), Z2
 	VSUBPD    128(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none150
+	JEQ       none128
 
-lane149:
+lane127:
 	TZCNTL     R10, R11
 	LEAQ       16(R11)(R8*1), R11
 	MOVL       R11, (SI)(CX*4)
@@ -5229,17 +7585,17 @@ lane149:
 	VMOVSD     X2, (DI)(CX*8)
 	INCQ       CX
 	BLSRL      R10, R10
-	JNE        lane149
+	JNE        lane127
 
-none150:
+none128:
 	VCVTDQ2PD 96(BX)(R8*4), Z2
 	VSUBPD    192(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none152
+	JEQ       none130
 
-lane151:
+lane129:
 	TZCNTL     R10, R11
 	LEAQ       24(R11)(R8*1), R11
 	MOVL       R11, (SI)(CX*4)
@@ -5248,25 +7604,25 @@ lane151:
 	VMOVSD     X2, (DI)(CX*8)
 	INCQ       CX
 	BLSRL      R10, R10
-	JNE        lane151
+	JNE        lane129
 
-none152:
+none130:
 	MOVQ R9, R8
-	JMP  turn143
+	JMP  turn121
 
-end144:
-turn153:
+end122:
+turn131:
 	LEAQ      8(R8), R9
 	CMPQ      R9, DX
-	JGT       end154
+	JGT       end132
 	VCVTDQ2PD (BX)(R8*4), Z2
 	VSUBPD    (AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
-	JEQ       none156
+	JEQ       none134
 
-lane155:
+lane133:
 	TZCNTL     R10, R11
 	LEAQ       (R11)(R8*1), R11
 	MOVL       R11, (SI)(CX*4)
@@ -5275,15 +7631,15 @@ lane155:
 	VMOVSD     X2, (DI)(CX*8)
 	INCQ       CX
 	BLSRL      R10, R10
-	JNE        lane155
+	JNE        lane133
 
-none156:
+none134:
 	MOVQ R9, R8
-	JMP  turn153
+	JMP  turn131
 
-end154:
+end132:
 	CMPQ        R8, DX
-	JGE         whole157
+	JGE         whole135
 	VMOVAPD     Z0, Z0
 	VMOVDQU32.Z (BX)(R8*4), K1, Y2
 	VCVTDQ2PD   Y2, K1, Z0
@@ -5291,9 +7647,9 @@ end154:
 	VCMPPD      $0x19, Z1, Z0, K1
 	KMOVB       K1, AX
 	TESTL       AX, AX
-	JEQ         none159
+	JEQ         none137
 
-lane158:
+lane136:
 	TZCNTL     AX, DX
 	LEAQ       (DX)(R8*1), DX
 	MOVL       DX, (SI)(CX*4)
@@ -5302,10 +7658,10 @@ lane158:
 	VMOVSD     X0, (DI)(CX*8)
 	INCQ       CX
 	BLSRL      AX, AX
-	JNE        lane158
+	JNE        lane136
 
-none159:
-whole157:
+none137:
+whole135:
 	MOVQ CX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -5328,9 +7684,9 @@ TEXT ·turnInt32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSD X2, Z2
 	XORQ         DI, DI
 
-turn160:
+turn138:
 	CMPQ       DI, DX
-	JGE        done161
+	JGE        done139
 	MOVQ       AX, R8
 	VCVTDQ2PD  (R8)(DI*4), Z3
 	VCMPPD     $0x00, Z2, Z3, K1
@@ -5412,9 +7768,9 @@ turn160:
 	VMOVUPD    Z3, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x08, DI
-	JMP        turn160
+	JMP        turn138
 
-done161:
+done139:
 	VZEROUPPER
 	RET
 
@@ -5438,9 +7794,9 @@ TEXT ·spanInt32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Z3
 	XORQ         SI, SI
 
-turn162:
+turn140:
 	CMPQ      SI, DX
-	JGE       done163
+	JGE       done141
 	VCVTDQ2PD (CX)(SI*4), Z4
 	VMOVAPD   Z4, Z5
 	VCMPPD    $0x11, Z1, Z5, K1
@@ -5450,9 +7806,9 @@ turn162:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x08, SI
-	JMP       turn162
+	JMP       turn140
 
-done163:
+done141:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VMINPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -5484,27 +7840,27 @@ TEXT ·mostAVX512(SB), NOSPLIT, $0-24
 	VPBROADCASTD (AX), Z3
 	XORQ         DX, DX
 
-turn164:
+turn142:
 	LEAQ    64(DX), BX
 	CMPQ    BX, CX
-	JGT     end165
+	JGT     end143
 	VPMAXSD (AX)(DX*4), Z0, Z0
 	VPMAXSD 64(AX)(DX*4), Z1, Z1
 	VPMAXSD 128(AX)(DX*4), Z2, Z2
 	VPMAXSD 192(AX)(DX*4), Z3, Z3
 	MOVQ    BX, DX
-	JMP     turn164
+	JMP     turn142
 
-end165:
-turn166:
+end143:
+turn144:
 	LEAQ    16(DX), BX
 	CMPQ    BX, CX
-	JGT     end167
+	JGT     end145
 	VPMAXSD (AX)(DX*4), Z0, Z0
 	MOVQ    BX, DX
-	JMP     turn166
+	JMP     turn144
 
-end167:
+end145:
 	VPMAXSD       Z1, Z0, Z0
 	VPMAXSD       Z3, Z2, Z2
 	VPMAXSD       Z2, Z0, Z0
@@ -5539,9 +7895,9 @@ TEXT ·unlike32AVX512(SB), NOSPLIT, $0-40
 	VPUNPCKLQDQ  X2, X1, X1
 	VPMOVZXBD    X1, Z1
 
-turn168:
+turn146:
 	CMPQ          SI, CX
-	JGE           done170
+	JGE           done148
 	VPCMPD        $0x04, (AX)(SI*4), Z0, K1
 	VPCMPD        $0x04, 64(AX)(SI*4), Z0, K2
 	VPCMPD        $0x04, 128(AX)(SI*4), Z0, K3
@@ -5549,7 +7905,7 @@ turn168:
 	KORW          K1, K2, K5
 	KORW          K3, K4, K6
 	KORTESTW      K5, K6
-	JEQ           next169
+	JEQ           next147
 	LEAQ          (SI), DI
 	VPBROADCASTD  DI, Z2
 	VPADDD        Z1, Z2, Z2
@@ -5583,11 +7939,11 @@ turn168:
 	POPCNTL       DI, DI
 	ADDQ          DI, DX
 
-next169:
+next147:
 	ADDQ $0x40, SI
-	JMP  turn168
+	JMP  turn146
 
-done170:
+done148:
 	MOVQ DX, ret+32(FP)
 	VZEROUPPER
 	RET

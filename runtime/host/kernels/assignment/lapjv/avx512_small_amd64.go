@@ -200,7 +200,7 @@ func smallInt32Of128AVX512(s *byte, costs *int32, stride int, rows int, cols int
 //go:noescape
 func smallInt32AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
 
-// smallEntriesAVX512 writes the addresses of the kernels for float64, float32 and int32. C can call them: they use their arguments and the stack alone.
+// entriesAVX512 writes the addresses of the kernels that C can call, five for each of float64, float32 and int32: they use their arguments and the stack alone.
 //
 //go:noescape
-func smallEntriesAVX512(to *uintptr)
+func entriesAVX512(to *uintptr)

@@ -34517,13 +34517,37 @@ more16:
 	MOVQ AX, ret+48(FP)
 	RET
 
-// func smallEntriesAVX512(to *uintptr)
-TEXT ·smallEntriesAVX512(SB), NOSPLIT, $0-8
+// func entriesAVX512(to *uintptr)
+TEXT ·entriesAVX512(SB), NOSPLIT, $0-8
 	MOVQ to+0(FP), AX
 	LEAQ ·smallFloat64AVX512+0(SB), CX
 	MOVQ CX, (AX)
-	LEAQ ·smallFloat32AVX512+0(SB), CX
+	LEAQ ·nearestFloat64AVX512+0(SB), CX
 	MOVQ CX, 8(AX)
-	LEAQ ·smallInt32AVX512+0(SB), CX
+	LEAQ ·pathFloat64AVX512+0(SB), CX
 	MOVQ CX, 16(AX)
+	LEAQ ·checkFloat64AVX512+0(SB), CX
+	MOVQ CX, 24(AX)
+	LEAQ ·closeFloat64AVX512+0(SB), CX
+	MOVQ CX, 32(AX)
+	LEAQ ·smallFloat32AVX512+0(SB), CX
+	MOVQ CX, 40(AX)
+	LEAQ ·nearestFloat32AVX512+0(SB), CX
+	MOVQ CX, 48(AX)
+	LEAQ ·pathFloat32AVX512+0(SB), CX
+	MOVQ CX, 56(AX)
+	LEAQ ·checkFloat32AVX512+0(SB), CX
+	MOVQ CX, 64(AX)
+	LEAQ ·closeFloat32AVX512+0(SB), CX
+	MOVQ CX, 72(AX)
+	LEAQ ·smallInt32AVX512+0(SB), CX
+	MOVQ CX, 80(AX)
+	LEAQ ·nearestInt32AVX512+0(SB), CX
+	MOVQ CX, 88(AX)
+	LEAQ ·pathInt32AVX512+0(SB), CX
+	MOVQ CX, 96(AX)
+	LEAQ ·checkInt32AVX512+0(SB), CX
+	MOVQ CX, 104(AX)
+	LEAQ ·closeInt32AVX512+0(SB), CX
+	MOVQ CX, 112(AX)
 	RET

@@ -138,6 +138,21 @@ const unset = math.MinInt64
 // Least are the costs of the rows' nearest columns, after Nearest. They lie where the duals are to be: SetDual overwrites them.
 func (s *Search) Least() []float64 { return list[float64](s.dualRow, s.rows) }
 
+// TakeNearest is Nearest where the least costs and the columns are known.
+func (s *Search) TakeNearest(least []float64, at []int32) (free int) {
+	column, owner, list := s.Columns(), s.Owners(), s.Free(s.rows)
+	copy(s.Least(), least)
+	for i, j := range at[:s.rows] {
+		if owner[j] < 0 {
+			column[i], owner[j] = j, int32(i)
+		} else {
+			list[free] = int32(i)
+			free++
+		}
+	}
+	return free
+}
+
 // SetDual sets the dual of a row in units, which is to be at most each of its costs less the prices, or leaves it to Check.
 func (s *Search) SetDual(i int, u int64, known bool) {
 	if !known {
@@ -232,6 +247,9 @@ type Kernels struct {
 	unlike func(list *byte, n, word int, at *int32) int // of a multiple of 64 words of the costs' size; nil: Unlike is in Go
 
 	nearby bool // Check writes what Nearby reads
+
+	nearestRows func(least, costs unsafe.Pointer, stride, rows, cols int, at *int32) int // of at least bandRows rows; nil: NearestRows and RowsBelow are in Go
+	rowsBelow   func(bars, costs unsafe.Pointer, stride, rows, cols int, at *int32) int
 }
 
 // Range is the range of the costs that allow a pair, and how many they are: those but infinite ones and the largest
@@ -252,6 +270,56 @@ func Range[T Cost](costs []T) (least, most float64, allowed int) {
 	}
 	return least, most, allowed
 }
+
+// bandRows is how many rows the kernels of NearestRows read at once, and the fewest they take.
+const bandRows = 64
+
+// NearestRows finds the least cost of each column and a row that has it, in the first cols of two lists with room for ColumnsMore more. It is false
+// where a cost is no number.
+func NearestRows[T Cost](costs []T, rows, cols int, least []T, at []int32) bool {
+	costs = costs[:rows*cols]
+	_, _ = least[cols+ColumnsMore-1], at[cols+ColumnsMore-1]
+	if k := FastestKernels[T](); k.nearestRows != nil && rows >= bandRows && cols > 0 {
+		return k.nearestRows(unsafe.Pointer(&least[0]), unsafe.Pointer(&costs[0]), cols*int(unsafe.Sizeof(costs[0])), rows, cols, &at[0]) == 0
+	}
+	for j := range cols {
+		at[j] = 0
+	}
+	copy(least, costs[:cols])
+	for i := range rows {
+		for j, c := range costs[i*cols : (i+1)*cols] {
+			switch {
+			case c != c:
+				return false
+			case c < least[j]:
+				least[j], at[j] = c, int32(i)
+			}
+		}
+	}
+	return true
+}
+
+// RowsBelow lists the rows with a cost below a bar of its column, and returns how many they are. bars have room for ColumnsMore columns more.
+func RowsBelow[T Cost](costs []T, rows, cols int, bars []T, at []int32) (n int) {
+	costs, at = costs[:rows*cols], at[:rows]
+	_ = bars[cols+ColumnsMore-1]
+	if k := FastestKernels[T](); k.rowsBelow != nil && rows > 0 && cols > 0 {
+		return k.rowsBelow(unsafe.Pointer(&bars[0]), unsafe.Pointer(&costs[0]), cols*int(unsafe.Sizeof(costs[0])), rows, cols, &at[0])
+	}
+	for i := range rows {
+		for j, c := range costs[i*cols : (i+1)*cols] {
+			if c < bars[j] {
+				at[n] = int32(i)
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// ColumnsMore is for how many columns more NearestRows and RowsBelow have to have room.
+const ColumnsMore = 16
 
 // Most is the largest of a list of integers, the least int32 of an empty one.
 func Most(list []int32) int32 {

@@ -44,15 +44,16 @@ func smallColumns() int {
 	return 0
 }
 
-// SmallEntries returns the addresses of FindSmall's kernels for float64, float32 and int32, zeros on a processor without AVX2. Code of other languages can call them. They take the
-// arguments (memory of a Small, costs, bytes from row to row, rows, columns, int32s of the rows' columns) on the stack, one a word, from 8(SP) on, and
-// write the result after these: 0 or 1, as FindSmall reports. They change all registers but SP and BP, and take 256 bytes of the stack at most.
-func SmallEntries() (entries [3]uintptr) {
+// Entries returns the addresses of kernels for float64, float32 and int32, zeros on a processor without AVX2: of each type FindSmall's and those
+// of Nearest, Path, Check and Close. Code of other languages can call them. They take their arguments on the stack, one a word, from 8(SP) on, and
+// write the result after these. FindSmall's are (memory of a Small, costs, bytes from row to row, rows, columns, int32s of the rows' columns), and
+// the result is 0 or 1, as FindSmall reports; the others take a Search before theirs. They change all registers but SP and BP, and take 256 bytes of the stack at most.
+func Entries() (entries [3][5]uintptr) {
 	switch SmallColumns {
 	case smallOfAVX512:
-		smallEntriesAVX512(&entries[0])
+		entriesAVX512(&entries[0][0])
 	case smallOfAVX2:
-		smallEntriesAVX2(&entries[0])
+		entriesAVX2(&entries[0][0])
 	}
 	return entries
 }
@@ -91,7 +92,11 @@ func avx512[T Cost]() Kernels {
 				turnInt32AVX512((*int32)(from), fromStride, cols, to, toStride, sign)
 			}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
 				return spanInt32AVX512((*int32)(costs), n, &ends[0])
-			}, nil, mostAVX512, unlike32AVX512, false}
+			}, nil, mostAVX512, unlike32AVX512, false, func(least, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+				return nearestRowsInt32AVX512((*int32)(least), (*int32)(costs), stride, rows, cols, at)
+			}, func(bars, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+				return rowsBelowInt32AVX512((*int32)(bars), (*int32)(costs), stride, rows, cols, at)
+			}}
 	case float32:
 		return Kernels{"avx512", func(s *Search) int { return minimaFloat32AVX512(s.at()) }, func(s *Search) int { return transferFloat32AVX512(s.at()) }, func(s *Search, n int) int { return bidFloat32AVX512(s.at(), n) },
 			func(s *Search, root int) int { return pathFloat32AVX512(s.at(), root) }, func(s *Search) int { return nearestFloat32AVX512(s.at()) },
@@ -105,7 +110,11 @@ func avx512[T Cost]() Kernels {
 				return spanFloat32AVX512((*float32)(costs), n, &ends[0])
 			}, func(costs unsafe.Pointer, n int, scale float64) int {
 				return cutFloat32AVX512((*float32)(costs), n, int(math.Float64bits(scale)))
-			}, nil, unlike32AVX512, true}
+			}, nil, unlike32AVX512, true, func(least, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+				return nearestRowsFloat32AVX512((*float32)(least), (*float32)(costs), stride, rows, cols, at)
+			}, func(bars, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+				return rowsBelowFloat32AVX512((*float32)(bars), (*float32)(costs), stride, rows, cols, at)
+			}}
 	}
 	return Kernels{"avx512", func(s *Search) int { return minimaFloat64AVX512(s.at()) }, func(s *Search) int { return transferFloat64AVX512(s.at()) }, func(s *Search, n int) int { return bidFloat64AVX512(s.at(), n) },
 		func(s *Search, root int) int { return pathFloat64AVX512(s.at(), root) }, func(s *Search) int { return nearestFloat64AVX512(s.at()) },
@@ -119,7 +128,11 @@ func avx512[T Cost]() Kernels {
 			return spanFloat64AVX512((*float64)(costs), n, &ends[0])
 		}, func(costs unsafe.Pointer, n int, scale float64) int {
 			return cutFloat64AVX512((*float64)(costs), n, int(math.Float64bits(scale)))
-		}, nil, unlike64AVX512, true}
+		}, nil, unlike64AVX512, true, func(least, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+			return nearestRowsFloat64AVX512((*float64)(least), (*float64)(costs), stride, rows, cols, at)
+		}, func(bars, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+			return rowsBelowFloat64AVX512((*float64)(bars), (*float64)(costs), stride, rows, cols, at)
+		}}
 }
 
 func avx2[T Cost]() Kernels {
@@ -135,7 +148,11 @@ func avx2[T Cost]() Kernels {
 				turnInt32AVX2((*int32)(from), fromStride, cols, to, toStride, sign)
 			}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
 				return spanInt32AVX2((*int32)(costs), n, &ends[0])
-			}, nil, mostAVX2, unlike32AVX2, false}
+			}, nil, mostAVX2, unlike32AVX2, false, func(least, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+				return nearestRowsInt32AVX2((*int32)(least), (*int32)(costs), stride, rows, cols, at)
+			}, func(bars, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+				return rowsBelowInt32AVX2((*int32)(bars), (*int32)(costs), stride, rows, cols, at)
+			}}
 	case float32:
 		return Kernels{"avx2", func(s *Search) int { return minimaFloat32AVX2(s.at()) }, func(s *Search) int { return transferFloat32AVX2(s.at()) }, func(s *Search, n int) int { return bidFloat32AVX2(s.at(), n) },
 			func(s *Search, root int) int { return pathFloat32AVX2(s.at(), root) }, func(s *Search) int { return nearestFloat32AVX2(s.at()) },
@@ -149,7 +166,11 @@ func avx2[T Cost]() Kernels {
 				return spanFloat32AVX2((*float32)(costs), n, &ends[0])
 			}, func(costs unsafe.Pointer, n int, scale float64) int {
 				return cutFloat32AVX2((*float32)(costs), n, int(math.Float64bits(scale)))
-			}, nil, unlike32AVX2, false}
+			}, nil, unlike32AVX2, false, func(least, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+				return nearestRowsFloat32AVX2((*float32)(least), (*float32)(costs), stride, rows, cols, at)
+			}, func(bars, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+				return rowsBelowFloat32AVX2((*float32)(bars), (*float32)(costs), stride, rows, cols, at)
+			}}
 	}
 	return Kernels{"avx2", func(s *Search) int { return minimaFloat64AVX2(s.at()) }, func(s *Search) int { return transferFloat64AVX2(s.at()) }, func(s *Search, n int) int { return bidFloat64AVX2(s.at(), n) },
 		func(s *Search, root int) int { return pathFloat64AVX2(s.at(), root) }, func(s *Search) int { return nearestFloat64AVX2(s.at()) },
@@ -163,5 +184,9 @@ func avx2[T Cost]() Kernels {
 			return spanFloat64AVX2((*float64)(costs), n, &ends[0])
 		}, func(costs unsafe.Pointer, n int, scale float64) int {
 			return cutFloat64AVX2((*float64)(costs), n, int(math.Float64bits(scale)))
-		}, nil, unlike64AVX2, false}
+		}, nil, unlike64AVX2, false, func(least, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+			return nearestRowsFloat64AVX2((*float64)(least), (*float64)(costs), stride, rows, cols, at)
+		}, func(bars, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+			return rowsBelowFloat64AVX2((*float64)(bars), (*float64)(costs), stride, rows, cols, at)
+		}}
 }

@@ -9,7 +9,7 @@ func vectors[T Cost]() []Kernels { return nil }
 // SmallColumns is 0: FindSmall has no kernels on this processor.
 const SmallColumns = 0
 
-// SmallEntries returns zeros, likewise.
-func SmallEntries() (entries [3]uintptr) { return entries }
+// Entries returns zeros, likewise.
+func Entries() (entries [3][5]uintptr) { return entries }
 
 func findSmall[T Cost](unsafe.Pointer, []T, int, int, []int32, bool) int { return 1 }

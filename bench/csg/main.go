@@ -3,6 +3,7 @@
 //
 //	go run ./bench/csg -device host -experiment host
 //	go run ./bench/csg -device host -experiment graphs -agents 1000
+//	go run ./bench/csg -device host -experiment proofs -agents 200
 //	go run -tags cuda ./bench/csg -device cuda -experiment sweep,effects,figures,repeat
 //	go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30
 //	go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30 -types int16
@@ -49,6 +50,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "tiles", About: "csg/tiles and its ceiling", Run: (*bench).timeTiles},
 		{Name: "price", About: "every distribution by prices, by tiles, and by the solver's choice", Run: (*bench).timePrices},
 		{Name: "graphs", About: "graphs of 40 to 1,000 agents: the search and GCS-Q, for the same time", Run: (*bench).raceGraphs},
+		{Name: "proofs", About: "graphs of nine kinds, 40 to 200 agents: values, bounds and the time of proofs", Run: (*bench).proveGraphs},
 		{Name: "several", About: "the same values on one device, on two, and so on", Run: (*bench).timeDevices},
 	}
 }

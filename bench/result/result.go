@@ -50,6 +50,8 @@ type Row struct {
 	Runs       []float64 `json:"seconds"`           // of every run, in order
 	Sent       []float64 `json:"sent,omitempty"`    // of these, drawing the values on the device or sending them
 	Bound      string    `json:"bound,omitempty"`   // of a search, where one is known
+	Proven     bool      `json:"proven,omitempty"`  // of a search with a bound
+	Checked    float64   `json:"checked,omitempty"` // seconds of the check of a proof
 	Reached    *float64  `json:"reached,omitempty"` // seconds after which the search had what the other one found in the end
 	Cycles     []uint64  `json:"cycles,omitempty"`
 	Bounds     string    `json:"bounds,omitempty"` // of the cycles: printed, where GPU-CSG has its checkpoints; else the third stands after initialSplit

@@ -171,7 +171,7 @@ var rooms = []room{
 	{"solvers/csg/internal/tune", []string{"solvers/csg/problem", "solvers/csg/internal/draw", "solvers/csg/internal/engine", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/reference", "solvers/csg/internal/splits", "solvers/csg/internal/variants", "solvers/solve", "solvers/algorithms", "generated/csg", "runtime/device", "autotune/subject"}},
 	// Searches of functions have binary quadratic programs read their graphs.
 	{"solvers/csg/internal/basis", nil},
-	{"solvers/csg/internal/cliques", []string{"solvers/csg/internal/basis", "solvers/lp"}},
+	{"solvers/csg/internal/cliques", []string{"solvers/csg/internal/basis", "solvers/lp", "runtime/host/kernels/linear"}},
 	{"solvers/csg/internal/lns", nil},
 	{"solvers/csg/anytime", []string{"solvers/option", "solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/payoff", "solvers/csg/internal/lns", "solvers/formats", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
 	// The API knows no kernels: what it runs, the plan names and an attempt does.

@@ -16,6 +16,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/internal/cliques"
 	csgproblem "coalesce/solvers/csg/problem"
 	"coalesce/solvers/qubo"
 	quboproblem "coalesce/solvers/qubo/problem"
@@ -269,25 +270,40 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// On complete graphs of random signs prices bound what conflicts do not; lower ones are refuted.
+// On complete graphs of random signs prices bound what conflicts do not, of some hundred agents with cuts of a semidefinite program; lower ones are refuted.
 func TestPrices(t *testing.T) {
-	inst, err := Draw("sign", 120, 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := checked(t, inst, options(t, time.Second))
-	if len(r.Certificate.Prices) != inst.N || r.Bound.Float() > 1500 {
-		t.Fatalf("the bound is %s, of %d prices", r.Bound, len(r.Certificate.Prices))
-	}
-	for i := range r.Certificate.Prices {
-		r.Certificate.Prices[i] *= 0.9
-	}
-	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v, err := Verify(inst, text); err != nil || v.Err() == nil || !strings.Contains(v.Err().Error(), "prices") {
-		t.Errorf("lower prices: %v, %+v", err, v)
+	for _, c := range []struct {
+		agents int
+		most   float64
+	}{{120, 1000}, {cliques.MostConic + 1, 12000}} {
+		if c.agents > cliques.MostConic && testing.Short() {
+			continue
+		}
+		inst, err := Draw("sign", c.agents, 1, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := checked(t, inst, options(t, time.Second*time.Duration(1+c.agents/cliques.MostConic)))
+		prices := r.Certificate.Prices
+		if c.agents <= cliques.MostConic {
+			if r.Certificate.Conic == nil {
+				t.Fatalf("the bound %s has no conic prices", r.Bound)
+			}
+			prices = r.Certificate.Conic.Prices
+		}
+		if len(prices) != inst.N || r.Bound.Float() > c.most {
+			t.Fatalf("the bound is %s, of %d prices", r.Bound, len(prices))
+		}
+		for i := range prices {
+			prices[i] *= 0.9
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := Verify(inst, text); err != nil || v.Err() == nil || !strings.Contains(v.Err().Error(), "prices") {
+			t.Errorf("lower prices: %v, %+v", err, v)
+		}
 	}
 }
 

@@ -54,7 +54,7 @@ type Work struct {
 // losses of conflicts, which are cycles of positive edges and one negative edge that share no weight: of
 // each cycle a structure loses at least the least weight. The other is the sum of prices, one for each
 // agent, if there are any: the edges inside a coalition weigh no more than its agents' prices. Where there are cuts, their bound is the one: what they allow,
-// times their prices, and what edges weigh beyond the prices of their cuts. Where there are levels, the bound is the sum of the last one's prices, or, if they are closed, the value. Of a
+// times their prices, and what edges weigh beyond the prices of their cuts. Where there are conic prices, they add up to the bound. Where there are levels, the bound is the sum of the last one's prices, or, if they are closed, the value. Of a
 // distribution the prices follow from its range, and are the only proof.
 type Certificate struct {
 	Blocks    []Block      `json:"blocks"`                                                  // blocks, in the order of their first agents
@@ -70,6 +70,8 @@ type Certificate struct {
 	Cuts []cliques.Cut `json:"cuts,omitempty" none:"no cuts bound the value"`
 	// prices of cuts are in 2^-shift of the unit
 	Shift uint `json:"shift,omitempty"`
+	// prices of cuts, pairs and agents that a semidefinite program has, and that a factorization proves
+	Conic *cliques.Conic `json:"conic,omitempty" none:"no such prices bound the value"`
 	// prices of ever more agents, that no coalition of these exceeds
 	Levels *cliques.Levels `json:"levels,omitempty" none:"no levels bound the value"`
 }
@@ -118,7 +120,7 @@ func (x *Result) certify(inst *Instance, p proof) error {
 		return err
 	}
 	c := &x.Certificate
-	c.Cuts, c.Shift, c.Levels = p.cuts, p.shift, p.levels
+	c.Cuts, c.Shift, c.Conic, c.Levels = p.cuts, p.shift, p.conic, p.levels
 	c.Own, c.Unit, c.Prices = decimalNumber(inst.unit.toRat(inst.fixed)), decimalNumber(inst.unit.toRat(1)), p.prices
 	c.Positive, c.Conflicts = roundedUp(inst.unit.toRat(inst.graph.PositiveSum())), decimalNumber(inst.unit.toRat(p.losses))
 	most := p.bound(inst.graph)

@@ -181,15 +181,27 @@ type graphRun struct {
 const boundWork = 1 << 26
 
 // A proof of a bound in units, without the nodes' own weights: the losses of conflicts, subtracted from
-// the sum of the positive edges, or prices that no coalition exceeds, or cuts and their prices, or levels of prices.
+// the sum of the positive edges, or prices that no coalition exceeds, or cuts and their prices, or a semidefinite program's prices, or levels of prices.
 type proof struct {
 	losses int64
 	prices []float64 // in units; nil: none are known
 	cuts   []cliques.Cut
 	shift  uint
 	most   *int64 // the bound of the cuts; nil: there are none
+	conic  *cliques.Conic
+	least  *int64 // the bound of conic; nil: there is none
 	levels *cliques.Levels
 	best   int64 // what no structure exceeds where levels are closed
+}
+
+// setConic takes a semidefinite proof, and reports whether it holds.
+func (p *proof) setConic(g *cliques.Graph, c *cliques.Conic) bool {
+	if c == nil {
+		return true
+	}
+	most, ok := c.Bound(g)
+	p.conic, p.least = c, &most
+	return ok
 }
 
 // setCuts takes cuts, and reports whether the graph has them.
@@ -207,6 +219,9 @@ func (p *proof) bound(g *cliques.Graph) int64 {
 	bound := g.PositiveSum() - p.losses
 	if p.most != nil {
 		bound = min(bound, *p.most)
+	}
+	if p.least != nil {
+		bound = min(bound, *p.least)
 	}
 	if p.levels != nil {
 		if bound = min(bound, p.levels.Bound()); p.levels.Closed {
@@ -236,17 +251,18 @@ func (r *graphRun) search(ctx context.Context, cores int) (err error) {
 	if r.begin != nil {
 		s.Offer(slices.Clone(r.begin))
 	}
-	bounds := []func(*rand.Rand) proof{
-		func(*rand.Rand) proof { return proof{losses: g.ConflictBound(boundWork, r.over.Load)} },
-		func(random *rand.Rand) proof { return proof{prices: g.Prices(random, r.over.Load)} },
-	}
-	if r.inst.EdgeCount() > g.N*g.N/8 { // prices are the better bound of dense graphs
-		slices.Reverse(bounds)
+	bounds := []func(*rand.Rand) proof{func(*rand.Rand) proof { return proof{losses: g.ConflictBound(boundWork, r.over.Load)} }}
+	if g.N > cliques.MostConic {
+		bounds = append(bounds, func(random *rand.Rand) proof { return proof{prices: g.Prices(random, r.over.Load)} })
+		if r.inst.EdgeCount() > g.N*g.N/8 { // prices are the better bound of dense graphs
+			slices.Reverse(bounds)
+		}
 	}
 	bounding, stop := context.WithCancel(ctx)
 	defer stop()
 	var wait sync.WaitGroup
-	level, leveling := func() bool { return false }, new(atomic.Bool)
+	level := func() bool { return false }
+	var leveling, improvable atomic.Bool // by other cores than a search's
 	if g.N <= levelAgents {
 		level = r.leveler(s, cliques.NewLeveler(g, max(1, cores-1), r.o.Seed))
 		if leveling.Store(cores > 1); cores > 1 {
@@ -260,14 +276,12 @@ func (r *graphRun) search(ctx context.Context, cores int) (err error) {
 	for k := range cores {
 		wait.Go(func() {
 			random := rand.New(rand.NewPCG(r.o.Seed, uint64(k)))
-			cut, cutting := func() bool { return false }, time.Duration(0) // cuts take half of the core
+			improve, improving := func() bool { return false }, time.Duration(0) // bounds take half of the core, and all of it once structures rarely improve
 			if k == cores-1 {
 				for _, bound := range bounds {
 					r.offerProof(bound(random))
 				}
-				if g.N <= cutAgents && r.inst.EdgeCount() <= cutEdges {
-					cut = r.cutter(bounding, s, cliques.NewRelaxation(g))
-				}
+				improve = r.improver(bounding, s, random)
 			} else {
 				defer stop() // the search is over
 			}
@@ -276,19 +290,24 @@ func (r *graphRun) search(ctx context.Context, cores int) (err error) {
 				w.Improve(slices.Clone(r.begin), r.over.Load)
 			}
 			for !r.over.Load() {
-				if began := time.Now(); cut() && cores > 1 {
-					if cutting += time.Since(began); 2*cutting < time.Since(r.start) {
+				began := time.Now()
+				if k == cores-1 {
+					improvable.Store(improve() && cores > 1)
+				}
+				if k == cores-1 && improvable.Load() {
+					improving += time.Since(began)
+					if few := g.N <= levelsAlone && leveling.Load(); !few && r.rarely() || improving < time.Since(r.start)/map[bool]time.Duration{true: 5, false: 2}[few] {
 						continue
 					}
 				}
 				if cores == 1 {
 					level()
 				}
-				began := time.Now()
+				began = time.Now()
 				if w.Run(r.over.Load); k == 0 && err == nil {
 					err = r.findCoalitions(ctx, s, w)
 				}
-				if leveling.Load() && r.rarely() { // then the search leaves most of its cores to the proof
+				if (leveling.Load() || k < cores-1 && improvable.Load()) && r.rarely() { // then the search leaves most of its cores to the proof
 					r.sleep(4 * time.Since(began))
 				}
 			}
@@ -305,8 +324,11 @@ const (
 	cutEdges  = 12000
 )
 
-// Graphs of so many agents at most have levels of prices.
-const levelAgents = 128
+// Graphs of so many agents at most have levels of prices; of so many levels are the best bound in the end, so that others get a fifth of a core.
+const (
+	levelAgents = 128
+	levelsAlone = 64
+)
 
 // leveler returns a function that makes a pass of levels, takes the proof of their bound, and reports whether there may be more to do. Exact levels leave few coalitions, which
 // decide the best structure.
@@ -356,22 +378,60 @@ func (r *graphRun) sleep(d time.Duration) {
 	}
 }
 
-// cutter returns a function that adds cuts to a linear program for a round, takes the proof of its bound, and reports whether there may be more to do: not once levels have a lower bound.
-func (r *graphRun) cutter(ctx context.Context, s *cliques.Search, x *cliques.Relaxation) func() bool {
+// improver returns a function that takes a bound further and reports whether there may be more to do: cuts of a linear program, where there are few edges, and of a semidefinite one, in turn. The one behind
+// gets a fifth of the time.
+func (r *graphRun) improver(ctx context.Context, s *cliques.Search, random *rand.Rand) func() bool {
+	g := r.inst.graph
+	type method struct {
+		round func(best int64) (p proof, bound int64, more bool)
+		bound int64
+		spent time.Duration
+	}
+	var methods []*method
+	if g.N <= cutAgents && r.inst.EdgeCount() <= cutEdges {
+		x := cliques.NewRelaxation(g)
+		methods = append(methods, &method{bound: math.MaxInt64, round: func(best int64) (p proof, bound int64, more bool) {
+			more = x.Round(ctx, best)
+			p.setCuts(g, x.Best, x.Shift())
+			return p, x.Bound, more
+		}})
+	}
+	if g.N <= cliques.MostConic {
+		x := cliques.NewCone(g, random)
+		methods = append(methods, &method{bound: math.MaxInt64, round: func(best int64) (p proof, bound int64, more bool) {
+			more = x.Round(best, r.over.Load)
+			if x.Best != nil {
+				p = proof{conic: x.Best, least: &x.Bound}
+			}
+			return p, x.Bound, more
+		}})
+	}
 	return func() bool {
-		r.mu.Lock()
-		behind := r.proof.levels != nil
-		r.mu.Unlock()
-		if behind {
+		if len(methods) == 0 {
 			return false
 		}
 		best, _, _ := s.Best()
-		more := x.Round(ctx, best)
-		p := proof{}
-		if p.setCuts(r.inst.graph, x.Best, x.Shift()) && p.most != nil {
+		at := 0
+		if len(methods) == 2 {
+			weight := []time.Duration{1, 1}
+			if a, b := methods[0].bound, methods[1].bound; a != b {
+				weight[map[bool]int{true: 0, false: 1}[a > b]] = 4
+			}
+			if weight[1]*methods[1].spent < weight[0]*methods[0].spent {
+				at = 1
+			}
+		}
+		m, began := methods[at], time.Now()
+		p, bound, more := m.round(best)
+		m.spent += time.Since(began)
+		if bound < m.bound {
+			m.bound = bound
 			r.offerProof(p)
 		}
-		return more
+		if !more {
+			methods = slices.Delete(methods, at, at+1)
+		}
+		return len(methods) > 0
 	}
 }
 

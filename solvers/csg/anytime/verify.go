@@ -14,7 +14,7 @@ import (
 
 // Verify checks a result, the JSON object that MarshalJSON writes, against an instance: that the blocks
 // are a partition of its agents, that their values add up to the stated value, and that the proof gives
-// the stated bound. For that it looks for conflicts again, proves prices again by Cholesky's method, and searches the coalitions of all levels again.
+// the stated bound. For that it looks for conflicts again, proves prices again by Cholesky's method, adds up cuts, and searches the coalitions of all levels again.
 // Errors are those of an object that cannot be read.
 func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	var x Result
@@ -48,6 +48,10 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	}
 	if !p.setCuts(inst.graph, x.Certificate.Cuts, x.Certificate.Shift) {
 		v.Refute("the cuts are not those of the graph")
+		return v, nil
+	}
+	if !p.setConic(inst.graph, x.Certificate.Conic) {
+		v.Refute("the conic prices do not prove that no structure is worth more than they add up to")
 		return v, nil
 	}
 	if p.levels = x.Certificate.Levels; p.levels != nil {
@@ -90,6 +94,8 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	c := &r.Certificate
 	if p.levels != nil {
 		v.Note("bound: %s of the agents themselves and prices of %d levels, which no coalition exceeds by searches made again", c.Own, len(p.levels.Prices))
+	} else if p.conic != nil {
+		v.Note("bound: %s of the agents themselves and prices of agents, pairs and %d cuts, that leave a matrix without negative eigenvalues", c.Own, len(p.conic.Cuts))
 	} else if p.most != nil {
 		v.Note("bound: %s of the agents themselves and what %d cuts allow the edges, times their prices", c.Own, len(p.cuts))
 	} else if p.prices != nil {

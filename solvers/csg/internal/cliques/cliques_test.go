@@ -51,8 +51,6 @@ func best(g *Graph) int64 {
 	return most
 }
 
-func never() bool { return false }
-
 // The search finds what enumeration finds, and the conflicts bound it: with ties, zeros,
 // weights of one sign, and without nodes or edges.
 func TestSearchFindsTheBest(t *testing.T) {

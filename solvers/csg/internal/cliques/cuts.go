@@ -44,6 +44,16 @@ func (c *Cut) each(edge func(i, j int32, positive bool)) (allowed int64) {
 	return allowed
 }
 
+// isOf reports whether the nodes are some of n, each once, three or more, and the first ones not all of them.
+func (c *Cut) isOf(n int) bool {
+	if len(c.Nodes) < 3 || c.First < 0 || c.First >= len(c.Nodes) {
+		return false
+	}
+	seen := slices.Clone(c.Nodes)
+	slices.Sort(seen)
+	return seen[0] >= 0 && int(seen[len(seen)-1]) < n && len(slices.Compact(seen)) == len(c.Nodes)
+}
+
 // dense is a graph's weights as a square.
 func (g *Graph) dense() []int64 {
 	w := make([]int64, g.N*g.N)
@@ -69,12 +79,7 @@ func boundOf(n int, w []int64, cuts []Cut, shift uint) (bound int64, ok bool) {
 	sum, price := new(big.Int), new(big.Int)
 	for k := range cuts {
 		c := &cuts[k]
-		if c.Price < 0 || len(c.Nodes) < 3 || c.First < 0 || c.First >= len(c.Nodes) {
-			return 0, false
-		}
-		seen := slices.Clone(c.Nodes)
-		slices.Sort(seen)
-		if seen[0] < 0 || int(seen[len(seen)-1]) >= n || len(slices.Compact(seen)) < len(c.Nodes) {
+		if c.Price < 0 || !c.isOf(n) {
 			return 0, false
 		}
 		ok := true

@@ -97,10 +97,26 @@ func (g *Graph) ProvesBound(prices []float64) bool {
 
 // proves is ProvesBound, or false where stop ends it early.
 func (g *Graph) proves(prices []float64, stop func() bool) bool {
-	n := g.N
-	if len(prices) != n {
-		return false
-	}
+	return len(prices) == g.N && provesPositive(prices, func(i int, row []float64) bool {
+		col, weight := g.Row(i)
+		for k, j := range col {
+			if w := weight[k]; w > mostEntry || w < -mostEntry {
+				return false
+			} else if int(j) < i {
+				row[j] = float64(w)
+			}
+		}
+		return true
+	}, stop)
+}
+
+// never is the stop of what nothing ends early.
+func never() bool { return false }
+
+// provesPositive reports whether diag(prices) less half of a symmetric matrix with zeros on its diagonal is proven positive semidefinite. fill sets a row of the matrix, as far as the diagonal, whose entries
+// are below 2^52, or returns false.
+func provesPositive(prices []float64, fill func(i int, row []float64) bool, stop func() bool) bool {
+	n := len(prices)
 	trace := 0.0
 	for _, p := range prices {
 		if !(p >= 0 && p <= 0x1p60) {
@@ -111,30 +127,16 @@ func (g *Graph) proves(prices []float64, stop func() bool) bool {
 	less := 4 * float64(n+2) * 0x1p-53 * trace
 	rows := make([]float64, n*n) // of the lower triangle; row i of the factor replaces row i of the matrix
 	for i := range n {
-		if stop() {
+		row := rows[i*n : i*n+i+1]
+		if stop() || !fill(i, row[:i]) {
 			return false
 		}
-		row := rows[i*n : i*n+i+1]
-		row[i] = prices[i] - less
-		col, weight := g.Row(i)
-		for k, j := range col {
-			if w := weight[k]; w > 1<<52 || w < -1<<52 {
-				return false
-			} else if int(j) < i {
-				row[j] = -float64(w) / 2
-			}
+		for j := range i {
+			row[j] = (-row[j]/2 - product(rows[j*n:j*n+j], row[:j])) / rows[j*n+j]
 		}
-		for j := range i + 1 {
-			other := rows[j*n : j*n+j+1]
-			x := row[j]
-			for k, y := range other[:j] {
-				x -= row[k] * y
-			}
-			if j < i {
-				row[j] = x / other[j]
-			} else if row[i] = math.Sqrt(x); !(x > 0) {
-				return false
-			}
+		x := prices[i] - less - product(row[:i], row[:i])
+		if row[i] = math.Sqrt(x); !(x > 0) {
+			return false
 		}
 	}
 	return true

@@ -10,11 +10,12 @@ import (
 	"coalesce/generated/assignment"
 	"coalesce/generated/auction"
 	"coalesce/generated/csg"
+	"coalesce/generated/model"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
 )
 
 // Families lists every family, problem by problem.
 func Families() []*device.Family {
-	return slices.Concat(csg.Families(), auction.Families(), assignment.Families(), qubo.Families())
+	return slices.Concat(csg.Families(), auction.Families(), assignment.Families(), qubo.Families(), model.Families())
 }

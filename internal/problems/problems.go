@@ -7,12 +7,14 @@ import (
 	genassignment "coalesce/generated/assignment"
 	genauction "coalesce/generated/auction"
 	gencsg "coalesce/generated/csg"
+	genmodel "coalesce/generated/model"
 	genqubo "coalesce/generated/qubo"
 	"coalesce/solvers/assignment"
 	assignmentproblem "coalesce/solvers/assignment/problem"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
 	csgproblem "coalesce/solvers/csg/problem"
+	"coalesce/solvers/model"
 	"coalesce/solvers/qubo"
 )
 
@@ -23,5 +25,6 @@ func List() subject.Problems {
 		{Name: "auction", Title: "combinatorial auctions", Unit: subject.Unit{Name: "contested goods", Most: auction.MaxContested}, Subjects: auction.Subjects(), Params: []string{"value"}, Families: genauction.Families()},
 		{Name: "assignment", Title: "linear assignment", Unit: subject.Unit{Name: "rows and columns", Most: assignmentproblem.MaxSide}, Subjects: assignment.Subjects(), Params: []string{"value", "range", "metric"}, Families: genassignment.Families()},
 		{Name: "qubo", Title: "binary quadratic programs", Unit: subject.Unit{Name: "variables", Most: 1 << 16}, Subjects: qubo.Subjects(), Params: []string{"row", "weight"}, Families: genqubo.Families()},
+		{Name: "model", Title: "binary models", Unit: subject.Unit{Name: "variables", Most: 1 << 16}, Subjects: model.Subjects(), Params: []string{"value"}, Families: genmodel.Families()},
 	}
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -21,6 +22,8 @@ import (
 	auctionproblem "coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	csgproblem "coalesce/solvers/csg/problem"
+	"coalesce/solvers/model"
+	modelproblem "coalesce/solvers/model/problem"
 	"coalesce/solvers/qubo"
 	quboproblem "coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
@@ -108,6 +111,11 @@ func TestTuningIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cubic := modelproblem.New(modelproblem.Maximize)
+	for i := range variables {
+		cubic.AddBinary(fmt.Sprint(i))
+		cubic.AddTerm(modelproblem.DecimalOfInteger(int64(i*i%7-3)), int32(i), int32((i+1)%variables), int32((i*i+2)%variables))
+	}
 	bids := &auctionproblem.Auction{Goods: n, Dummies: 5, Source: "test"}
 	for i := range int64(2 * n) {
 		bids.Bids = append(bids.Bids, auctionproblem.Bid{Number: i, Price: 1 + i*i%17, Goods: []int64{i % n, n + i%5}})
@@ -167,6 +175,10 @@ func TestTuningIsUsed(t *testing.T) {
 		"tempering":  {gpu, variables, searching(ctx, quadratic, "temper")},
 		"stableset":  {gpu, variables, searching(ctx, stable, "stableset")},
 		"multistart": {gpu, variables, searching(ctx, quadratic, "multistart")},
+		"polynomial": {gpu, variables, func(s solve.Settings) error {
+			_, err := model.Solve(ctx, cubic, model.Options{Settings: s, Work: 40})
+			return err
+		}},
 	} {
 		r := &recorder{Device: run.device, loaded: map[string]string{}}
 		if err := run.solve(solve.Settings{Devices: []device.Device{r}}); err != nil {

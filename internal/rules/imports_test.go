@@ -181,7 +181,8 @@ var rooms = []room{
 	{"solvers/model/problem", []string{"solvers/formats", "solvers/formats/program"}},
 	{"solvers/model/internal/formats", []string{"solvers/model/problem", "solvers/formats/..."}},
 	{"solvers/model/internal/search", []string{"solvers/model/problem", "solvers/lp"}},
-	{"solvers/model", []string{"solvers/model/problem", "solvers/model/internal/formats", "solvers/model/internal/search", "solvers/formats", "solvers/option", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device"}},
+	{"solvers/model/internal/polynomial", []string{"solvers/model/problem", "solvers/solve", "generated/model", "runtime/device", "autotune/tuned", "autotune/subject", "autotune/kernel"}},
+	{"solvers/model", []string{"solvers/model/problem", "solvers/model/internal/formats", "solvers/model/internal/search", "solvers/model/internal/polynomial", "solvers/formats", "solvers/option", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	// auction's rooms: branch and cut knows the bids of the problem, its linear programs rows and
 	// columns, and neither knows files and devices.
 	{"solvers/auction/problem", []string{"solvers/csg/problem", "solvers/formats", "solvers/solve"}},

@@ -112,7 +112,7 @@ class ModelOptions(TypedDict, total=False):
     frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
     """
 
-    algorithm: Optional[Literal["search", "qubo"]]
+    algorithm: Optional[Literal["search", "qubo", "polynomial"]]
     variant: Optional[str]
     time_limit: Optional[float]
     target: Optional[float]
@@ -126,7 +126,7 @@ class ModelOptions(TypedDict, total=False):
 
 
 MODEL: dict[str, Check] = {
-    "algorithm": checked_text("search", "qubo"),
+    "algorithm": checked_text("search", "qubo", "polynomial"),
     "variant": checked_text(),
     "time_limit": checked_seconds(),
     "target": checked_real(),

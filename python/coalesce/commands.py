@@ -233,6 +233,34 @@ def explain_csg(*files: Path, **flags: Unpack[ExplainCsgFlags]) -> Any:
     return call("explain csg", files, ExplainCsgFlags, flags, prints=True)
 
 
+class ExplainModelFlags(TypedDict, total=False):
+    """The flags of coalesce explain model. None leaves a flag out.
+
+    device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
+    threads: cores that the host device uses (default: all).
+    size: number of variables, of model/polynomial variables.
+    family: family to explain (default: all that run on the device).
+    value: only workloads with these values of value: int16, int64 (default: all).
+    tuned: choose among the winners in this file too (default: those of coalesce tune).
+    """
+
+    device: Optional[Path]
+    threads: Optional[int]
+    size: Optional[int]
+    family: Optional[Path]
+    value: Optional[Sequence[Path]]
+    tuned: Optional[Path]
+
+
+@keywords(ExplainModelFlags)
+def explain_model(*files: Path, **flags: Unpack[ExplainModelFlags]) -> Any:
+    """Explain the choice among the variants of model.
+
+    coalesce explain model [flags]
+    """
+    return call("explain model", files, ExplainModelFlags, flags, prints=True)
+
+
 class ExplainQuboFlags(TypedDict, total=False):
     """The flags of coalesce explain qubo. None leaves a flag out.
 
@@ -682,7 +710,7 @@ def solve_csg(*files: Path, **flags: Unpack[SolveCsgFlags]) -> Any:
 class SolveModelFlags(TypedDict, total=False):
     """The flags of coalesce solve model. None leaves a flag out.
 
-    algorithm: solve with this algorithm: search, qubo (default: the solver's choice).
+    algorithm: solve with this algorithm: search, qubo, polynomial (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: 10s, or none with --work).
     target: stop at this value or a better one (default: none).
@@ -701,7 +729,7 @@ class SolveModelFlags(TypedDict, total=False):
     output: write the answer to this file, whole or not at all, instead of standard output; a folder, or FOLDER/, gets a JSON file for each FILE, and again only what it lacks.
     """
 
-    algorithm: Optional[Literal["search", "qubo"]]
+    algorithm: Optional[Literal["search", "qubo", "polynomial"]]
     variant: Optional[Path]
     time_limit: Optional[Union[str, float]]
     target: Optional[float]

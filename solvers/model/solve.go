@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -13,8 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/model/internal/polynomial"
 	"coalesce/solvers/model/internal/search"
 	"coalesce/solvers/model/problem"
 	"coalesce/solvers/qubo"
@@ -29,10 +32,12 @@ const DefaultLimit = 10 * time.Second
 const (
 	Search = "search" // moves that keep groups and cardinalities, and a tree that proves small models
 	QUBO   = "qubo"   // of models of degree two without constraints, as solve qubo
+
+	Polynomial = "polynomial" // of models of degree three and four without constraints, on devices with a search and the tree on the host beside them
 )
 
 // Algorithms are the names of the algorithms.
-func Algorithms() []string { return []string{Search, QUBO} }
+func Algorithms() []string { return []string{Search, QUBO, Polynomial} }
 
 // Options of Solve. Without a TimeLimit, DefaultLimit holds, or none where Work is set.
 type Options struct {
@@ -73,6 +78,9 @@ type run struct {
 	met     context.CancelFunc
 
 	multipliers *search.Multipliers // that prove the bound; nil: the tree, or another solver, does
+
+	terms   *polynomial.Terms // of the devices' searches; nil: there are none
+	variant tuned.Choice
 }
 
 // Plan implements solve.Work.
@@ -104,8 +112,17 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[problem
 	r.describe()
 	r.began = time.Now()
 	name, method := Search, r.search
-	if r.o.Algorithm != Search && quadratic {
+	switch {
+	case r.o.Algorithm == Search:
+	case quadratic:
 		name, method = QUBO, r.quadratic
+	default:
+		if r.terms, err = r.polynomial(); err != nil {
+			return nil, nil, err
+		}
+		if r.terms != nil {
+			name = Polynomial
+		}
 	}
 	if name == Search {
 		if err := r.o.RefuseVariant(name); err != nil {
@@ -113,7 +130,39 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[problem
 		}
 	}
 	r.out.Algorithm, r.out.Variant = name, name
+	if name == Polynomial {
+		r.out.Variant, r.out.Reason, r.out.Device = r.variant.Variant.Label, r.variant.Reason(), r.o.DeviceNames()
+	}
 	return r.out, slices.Values([]solve.Attempt[problem.Values]{{Name: name, Run: func() (problem.Values, error) { return nil, method(ctx) }}}), nil
+}
+
+// polynomial reads the form's terms and chooses a variant, where devices other than the host search them; nil: they do not.
+func (r *run) polynomial() (*polynomial.Terms, error) {
+	asked := r.o.Algorithm == Polynomial
+	if !asked && (len(r.form.Products) == 0 || len(r.form.Rows) > 0) {
+		return nil, nil
+	}
+	onDevice := len(r.o.Devices) > 0 && !slices.ContainsFunc(r.o.Devices, func(d device.Device) bool { return d.Facts().Kind == device.Host })
+	if !onDevice {
+		if asked {
+			return nil, solve.InvalidInput("Algorithm", "found %s without a GPU, expected %s", Polynomial, Search)
+		}
+		return nil, nil
+	}
+	terms, err := polynomial.New(r.form)
+	if err == nil {
+		r.variant, err = terms.Choose(&r.o.Settings)
+	}
+	switch {
+	case err == nil:
+		return terms, nil
+	case !errors.Is(err, polynomial.ErrUnfit):
+		return nil, err
+	case asked || r.o.Variant != "":
+		return nil, solve.InvalidInput("Algorithm", "%w", err)
+	}
+	r.out.Notes = append(r.out.Notes, fmt.Sprintf("searched on the host: %v", err))
+	return nil, nil
 }
 
 // describe notes which rows are groups, and what was rounded.
@@ -188,6 +237,27 @@ func (r *run) search(ctx context.Context) error {
 		}
 	}
 	var group sync.WaitGroup
+	var failed error
+	if r.terms != nil {
+		walks, err := r.openWalks()
+		if err != nil {
+			return err
+		}
+		for k, w := range walks {
+			group.Go(func() {
+				moves, err := w.Search(ctx, start, r.o.Seed+uint64(k)<<32, r.o.Work, r.found)
+				r.lock.Lock()
+				defer r.lock.Unlock()
+				r.out.Moves += moves
+				if failed = errors.Join(failed, err, w.Close()); failed != nil {
+					r.met()
+				}
+			})
+		}
+		if r.o.Work > 0 {
+			threads = 0 // the host's moves have another measure
+		}
+	}
 	if r.o.Work == 0 {
 		group.Go(func() {
 			m := layout.Multipliers(ctx, r.limit)
@@ -201,14 +271,32 @@ func (r *run) search(ctx context.Context) error {
 			}
 		})
 	}
-	for k := range max(1, threads-1) {
+	for k := range max(min(1, threads), threads-1) {
 		group.Go(func() { walk(k) })
 	}
 	group.Wait()
+	if failed != nil {
+		return failed
+	}
 	if !r.proven && r.out.Met == nil && r.o.Work == 0 {
 		return solve.InterruptedError(solve.Cause(ctx))
 	}
 	return nil
+}
+
+// openWalks opens the searches of all devices.
+func (r *run) openWalks() (walks []*polynomial.Walks, err error) {
+	for _, d := range r.o.Devices {
+		w, err := r.terms.Open(d, r.variant.Variant)
+		if err != nil {
+			for _, w := range walks {
+				err = errors.Join(err, w.Close())
+			}
+			return nil, err
+		}
+		walks = append(walks, w)
+	}
+	return walks, nil
 }
 
 // boundBy takes the bound of multipliers where it is the best so far.

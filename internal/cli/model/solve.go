@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ type solveFlags struct {
 
 // SolveCommand is `solve model`.
 func SolveCommand(a *run.App) *cobra.Command {
-	s := solveFlags{SolveFlags: run.SolveFlags{Families: qubo.Subjects()}}
+	s := solveFlags{SolveFlags: run.SolveFlags{Families: slices.Concat(model.Subjects(), qubo.Subjects())}}
 	cmd := &cobra.Command{
 		Use:   "model FILE...",
 		Short: "Find the best solution of a model of binary variables with constraints",
@@ -51,7 +52,8 @@ FILE is plain or compressed; - is standard input. The formats:
 ` + describeFormats() + `
 
 Name and content decide the format. A model of degree two without constraints is solved
-as by "solve qubo", on all devices; other models are searched on the host.`,
+as by "solve qubo", on all devices; one of degree three or four without constraints is
+searched on GPUs too; other models are searched on the host.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -126,7 +128,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, path string) error
 	}
 	p.Close()
 	if failed != nil {
-		failed = fmt.Errorf("%s: %w", name, failed)
+		failed = run.SolverError(fmt.Errorf("%s: %w", name, failed), problem.ErrCheck)
 	}
 	failed = errors.Join(a.AnswerError(ctx, failed), s.Draw(ctx, a, func() (*picture.Drawing, error) { return Picture(m, r) }))
 	if s.JSON {

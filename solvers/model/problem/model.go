@@ -4,6 +4,7 @@
 package problem
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -12,6 +13,9 @@ import (
 
 	"coalesce/solvers/formats"
 )
+
+// ErrCheck is wrapped by errors of answers of a device that the host refutes.
+var ErrCheck = errors.New("the answer of the device is wrong")
 
 // A Kind is the values that a variable takes.
 type Kind string

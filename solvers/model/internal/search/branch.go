@@ -75,7 +75,7 @@ func newTree(ctx context.Context, l *Layout, m Multipliers, limit *atomic.Int64,
 	for i := range t.order {
 		t.order[i] = int32(i)
 	}
-	degree := func(i int32) int { return len(t.memberOf[i])*4 + len(l.pairs[i]) + 2*len(l.products[i]) }
+	degree := func(i int32) int { return len(t.memberOf[i])*4 + len(l.pairs[i]) + 2*l.degree(i) }
 	slices.SortStableFunc(t.order, func(a, b int32) int { return degree(b) - degree(a) })
 	return t
 }

@@ -18,11 +18,24 @@ type link struct {
 	coefficient int64
 }
 
+// A triple is the other bits of a product of three, or spins, and a quad of one of four.
+type triple struct {
+	a, b        int32
+	coefficient int64
+}
+
+type quad struct {
+	a, b, c     int32
+	coefficient int64
+}
+
 // A Layout is a form with the lists that walks and the tree share.
 type Layout struct {
 	form     *problem.Form
 	pairs    [][]link
-	products [][]int32 // of each bit
+	triples  [2][][]triple // of each bit, its products of three bits, and of three spins
+	quads    [2][][]quad   // the same of four
+	products [][]int32     // of each bit, those of more
 	rows     []problem.Row
 	memberOf [][]link // of each bit, rows that moves do not keep
 	keeps    []problem.Row
@@ -38,11 +51,7 @@ func New(f *problem.Form) *Layout {
 		l.pairs[p.I] = append(l.pairs[p.I], link{p.J, p.Coefficient})
 		l.pairs[p.J] = append(l.pairs[p.J], link{p.I, p.Coefficient})
 	}
-	for k := range f.Products {
-		for _, b := range f.Products[k].Bits {
-			l.products[b] = append(l.products[b], int32(k))
-		}
-	}
+	l.addProducts()
 	order := make([]int, len(f.Rows)) // equations first, as their moves are swaps alone
 	for k := range order {
 		order[k] = k
@@ -69,6 +78,36 @@ func New(f *problem.Form) *Layout {
 	return l
 }
 
+// addProducts lists the products of each bit.
+func (l *Layout) addProducts() {
+	for kind := range 2 {
+		l.triples[kind], l.quads[kind] = make([][]triple, l.form.N), make([][]quad, l.form.N)
+	}
+	for k := range l.form.Products {
+		p := &l.form.Products[k]
+		kind := 0
+		if p.Spins {
+			kind = 1
+		}
+		for j, b := range p.Bits {
+			others := slices.Concat(p.Bits[:j], p.Bits[j+1:])
+			switch len(others) {
+			case 2:
+				l.triples[kind][b] = append(l.triples[kind][b], triple{others[0], others[1], p.Coefficient})
+			case 3:
+				l.quads[kind][b] = append(l.quads[kind][b], quad{others[0], others[1], others[2], p.Coefficient})
+			default:
+				l.products[b] = append(l.products[b], int32(k))
+			}
+		}
+	}
+}
+
+// degree is how many products a bit is in.
+func (l *Layout) degree(b int32) int {
+	return len(l.triples[0][b]) + len(l.triples[1][b]) + len(l.quads[0][b]) + len(l.quads[1][b]) + len(l.products[b])
+}
+
 // addRow adds row r to the rows of its bits.
 func addRow(memberOf [][]link, row *problem.Row, r int) [][]link {
 	for j, b := range row.Bits {
@@ -91,7 +130,7 @@ type state struct {
 	value   int64
 	gain    []int64   // change of the objective if the bit is flipped
 	penalty []float64 // change of the weighted violations likewise
-	zeros   []int32   // bits of each product that are 0
+	zeros   []int32   // bits of each product that are 0, of those of more than four
 	sums    []int64   // of rows
 	weights []float64 // of rows
 	broken  int       // rows that are violated
@@ -222,8 +261,9 @@ func (s *state) flip(i int) {
 			s.broken--
 		}
 	}
+	s.flipProducts(i)
 	s.x[i] ^= 1
-	s.gain[i] = -s.gain[i] // of linear terms and pairs alone
+	s.gain[i] = -s.gain[i] // but for products of more than four
 	for _, p := range s.pairs[i] {
 		s.gain[p.at] += p.coefficient * step * s.step(int(p.at))
 	}
@@ -249,6 +289,35 @@ func (s *state) flip(i int) {
 		if s.on[g] >= 0 && step > 0 {
 			s.on[g] = int32(i)
 		}
+	}
+}
+
+// flipProducts adds what the flip of a bit, which is yet to be, changes of the others' gains by products of three and four.
+func (s *state) flipProducts(i int) {
+	gain, x, own := s.gain, s.x, s.x[i]
+	step := s.step(i)
+	for _, t := range s.triples[0][i] {
+		d := t.coefficient * step
+		gain[t.a] += d * int64(x[t.b]) * (1 - 2*int64(x[t.a]))
+		gain[t.b] += d * int64(x[t.a]) * (1 - 2*int64(x[t.b]))
+	}
+	for _, t := range s.quads[0][i] {
+		d := t.coefficient * step
+		a, b, c := int64(x[t.a]), int64(x[t.b]), int64(x[t.c])
+		gain[t.a] += d * (b & c) * (1 - 2*a)
+		gain[t.b] += d * (a & c) * (1 - 2*b)
+		gain[t.c] += d * (a & b) * (1 - 2*c)
+	}
+	for _, t := range s.triples[1][i] { // a product of spins is the coefficient where the number of zeros is even
+		d := 4 * t.coefficient * (2*int64(own^x[t.a]^x[t.b]) - 1)
+		gain[t.a] += d
+		gain[t.b] += d
+	}
+	for _, t := range s.quads[1][i] {
+		d := 4 * t.coefficient * (1 - 2*int64(own^x[t.a]^x[t.b]^x[t.c]))
+		gain[t.a] += d
+		gain[t.b] += d
+		gain[t.c] += d
 	}
 }
 

@@ -5,6 +5,7 @@
 //	go run ./bench/qubo -device host -experiment target -data DIR
 //	go run ./bench/qubo -device host -experiment target -data DIR -instances 'bqp2500-*' -seeds 20
 //	go run ./bench/qubo -device host -experiment sets -data DIR -limit 60s
+//	go run ./bench/qubo -device host -experiment qoblib -data DIR -submission FOLDER
 //	go run ./bench/qubo -device host -experiment bounds -data DIR -limits 0=2s,600=6s
 //	go run ./bench/qubo -device host -experiment surfaces -data DIR -limit 60s -seeds 1
 //	go run -tags cuda ./bench/qubo -device cuda:0 -experiment verify
@@ -40,8 +41,9 @@ import (
 
 type bench struct {
 	experiment.Bench[result.Binary]
-	settings settings
-	rivals   *rivals
+	settings  settings
+	rivals    *rivals
+	submitted *submission // nil: none is written
 }
 
 // settings are the flags.
@@ -61,6 +63,7 @@ type settings struct {
 	iteration int
 	python    string
 	mqlib     string
+	submit    string
 }
 
 func experiments() []experiment.Experiment[*bench] {
@@ -74,6 +77,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "batch", About: "massive multi-start over the iterations at once", Run: (*bench).timeBatches},
 		{Name: "target", About: "time to the best known value, of the device's best engine or of -engines, every seed", Run: (*bench).timeToTarget},
 		{Name: "sets", About: "the same for the independent sets of QOBLIB", Run: (*bench).timeIndependentSets},
+		{Name: "qoblib", About: "the same for its low autocorrelation sequences, market splits and portfolios, and a submission in its form", Run: (*bench).timeQOBLIB},
 		{Name: "bounds", About: "value, bound and its kind of every instance that is a file, within the limit", Run: (*bench).boundValues},
 		{Name: "surfaces", About: "value, bound and time of the G-set's tori, and of drawn grids and tori, every seed, within the limit", Run: (*bench).solveSurfaces},
 		{Name: "sparse", About: "value, bound and time of drawn sparse instances, every seed, within the limit: tori with linear terms, and random graphs", Run: (*bench).solveSparse},
@@ -100,6 +104,7 @@ func main() {
 	flag.IntVar(&s.iteration, "iterations", 2500, "of massive multi-start")
 	flag.StringVar(&s.python, "python", "python3", "interpreter that has dwave-samplers or simulated-bifurcation")
 	flag.StringVar(&s.mqlib, "mqlib", "", "MQLib's command, a rival")
+	flag.StringVar(&s.submit, "submission", "", "folder in which qoblib leaves a submission in QOBLIB's form")
 	flag.Parse()
 	if flag.NArg() > 0 || s.seeds < 1 || s.runs < 1 || s.count < 1 || s.iteration < 1 {
 		fmt.Fprintln(os.Stderr, "qubo: expected flags only, and counts of 1 or more")
@@ -116,6 +121,9 @@ func run(ctx context.Context, s settings, names []string) bool {
 	}
 	defer common.Close()
 	b := &bench{Bench: *common, settings: s, rivals: &rivals{python: s.python, mqlib: mqlib{s.mqlib}}}
+	if s.submit != "" {
+		b.submitted = &submission{folder: s.submit}
+	}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
 		b.RunExperiment(e.Name, b.suffix(), func() error {
 			err := e.Run(b)

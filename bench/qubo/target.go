@@ -93,6 +93,11 @@ func (b *bench) runOnce(p problem, inst *quboproblem.Instance, t runSettings) re
 	if r.Met != nil {
 		row.Met, row.Success = *r.Met, true
 	}
+	if b.submitted != nil {
+		if err := b.submitted.add(inst, row, r, b.Facts.String()); err != nil {
+			row.Failed = err.Error()
+		}
+	}
 	return row
 }
 

@@ -69,6 +69,7 @@ type portfolio struct {
 	give    func([]uint64)
 	arms    []arm
 	crosser *elite.Crosser // nil for dense problems, whose solutions seldom differ in several components
+	halves  bool           // chains are among several methods
 	bar     int64          // the worst value in the pool when the pool was last emptied
 }
 
@@ -83,7 +84,7 @@ func newPortfolio(p *problem.Normal, step, add float64, without []string, o sear
 	n := float64(p.N)
 	sweep := n * (2 + add/10)
 	stall := float64(rules.Stall) * step * 2
-	expect := [methods]float64{stall, annealSweeps * sweep, reheatSweeps * sweep, 2000 * n, stall + n/2*add, annealSweeps * sweep / 4}
+	expect := [methods]float64{stall, annealSweeps * sweep, reheatSweeps * sweep, 2000 * n, stall + n/2*add, annealSweeps * sweep / 4, chainSweeps * n * 4 * step}
 	include := func(m method) {
 		for k := 0; k < lengths && (m != eliminateWalk || eliminateWidth+2*k <= widest); k++ {
 			f.arms = append(f.arms, arm{method: m, length: k, expect: expect[m] * float64(int(1)<<(2*k))})
@@ -97,6 +98,7 @@ func newPortfolio(p *problem.Normal, step, add float64, without []string, o sear
 	if len(f.arms) == 0 {
 		include(tabuWalk)
 	}
+	f.halves = slices.ContainsFunc(f.arms, func(a arm) bool { return a.method == chainWalk }) && slices.ContainsFunc(f.arms, func(a arm) bool { return a.method != chainWalk })
 	return f
 }
 
@@ -154,13 +156,17 @@ func (f *portfolio) recordWalk(was walkPlan, value int64, x []uint64, cost float
 }
 
 // choose draws an arm. An arm's share of the effort is proportional to its reward per work and to
-// its hope. An arm with little work so far counts as rewarding as all arms together.
+// its hope. An arm with little work so far counts as rewarding as all arms together. Chains, where there are some, get half of the effort.
 func (f *portfolio) choose() int {
-	var reward, cost float64
+	var reward, cost, chains float64
 	for _, a := range f.arms {
 		reward += a.reward
 		cost += a.cost
+		if a.method == chainWalk {
+			chains += a.cost
+		}
 	}
+	out := func(a arm) bool { return f.halves && (a.method == chainWalk) != (2*chains <= cost) }
 	mean := (reward + 0.01) / (cost + 1)
 	share := make([]float64, len(f.arms))
 	var total float64
@@ -171,15 +177,22 @@ func (f *portfolio) choose() int {
 		if len(f.Elites) > 0 {
 			share[k] *= a.hope(f.Elites[0].Value)
 		}
+		if out(*a) {
+			share[k] = 0
+		}
 		total += share[k]
 	}
 	draw := f.random.Float64() * total
+	last := 0
 	for k := range share {
+		if share[k] > 0 {
+			last = k
+		}
 		if draw -= share[k]; draw < 0 {
-			return k
+			break
 		}
 	}
-	return len(share) - 1
+	return last
 }
 
 // planWalk plans a walk.

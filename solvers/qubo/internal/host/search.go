@@ -89,6 +89,9 @@ func searchRows[S qubo.Sum](ctx context.Context, h Search, p *problem.Normal, s 
 	if m.sparse() == nil || s.Delta >= math.MaxInt32/16 || len(p.Col) > maxDegree*p.N || p.N > maxEliminated {
 		without = append(slices.Clip(without), eliminateWalk.String(), contractWalk.String())
 	}
+	if !hasPenalties(p) {
+		without = append(slices.Clip(without), chainWalk.String())
+	}
 	portfolio := newPortfolio(p, step, add, without, o)
 	if first != nil {
 		portfolio.offer(r.Best, first)

@@ -21,12 +21,13 @@ const (
 	eliminateWalk               // exact moves by elimination from an elite or a crossover
 	startWalk                   // a start of massive multi-start, path relinking to an elite, tabu search
 	contractWalk                // annealing of clusters on which elites agree
+	chainWalk                   // annealing of chains of flips
 	methods
 )
 
 // String is the name by which a method is left out.
 func (m method) String() string {
-	return [...]string{"tabu", "anneal", "reheat", "eliminate", "multistart", "contract"}[m]
+	return [...]string{"tabu", "anneal", "reheat", "eliminate", "multistart", "contract", "chain"}[m]
 }
 
 // A walkPlan is the first solution of a walk and the method that improves it. Walks do not
@@ -209,6 +210,8 @@ func (s *searcher[S]) makeWalk() bool {
 		return s.eliminate()
 	case contractWalk:
 		return s.contract()
+	case chainWalk:
+		return s.chain()
 	case startWalk:
 		if !s.multistartFromElite() {
 			return false

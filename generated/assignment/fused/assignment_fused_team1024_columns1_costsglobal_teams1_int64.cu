@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team1024_columns1_costsglobal_teams1_int64_hash = 0x2357122163810252ull;
+extern "C" __device__ unsigned long long assignment_fused_team1024_columns1_costsglobal_teams1_int64_hash = 0xe41418dd90c61c11ull;

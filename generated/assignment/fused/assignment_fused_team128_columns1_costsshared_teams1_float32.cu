@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team128_columns1_costsshared_teams1_float32_hash = 0xf0fcd6e359a08335ull;
+extern "C" __device__ unsigned long long assignment_fused_team128_columns1_costsshared_teams1_float32_hash = 0x413e4390e0b2fc52ull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team128_columns1_costsshared_teams1_float64_hash = 0x94bb79b890f936a1ull;
+extern "C" __device__ unsigned long long assignment_fused_team128_columns1_costsshared_teams1_float64_hash = 0xf58ba61db72d299cull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team128_columns1_costsshared_teams1_int32_hash = 0x5a9d088761e04ebcull;
+extern "C" __device__ unsigned long long assignment_fused_team128_columns1_costsshared_teams1_int32_hash = 0x729431e88b1c7801ull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team128_columns1_costsshared_teams1_int64_hash = 0x4f4aa5d0ee705f44ull;
+extern "C" __device__ unsigned long long assignment_fused_team128_columns1_costsshared_teams1_int64_hash = 0xdfe7f2599057a464ull;

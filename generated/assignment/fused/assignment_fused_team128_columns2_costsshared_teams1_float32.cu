@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team128_columns2_costsshared_teams1_float32_hash = 0x51aa5dd3b1a64567ull;
+extern "C" __device__ unsigned long long assignment_fused_team128_columns2_costsshared_teams1_float32_hash = 0xe92e156b64b4e118ull;

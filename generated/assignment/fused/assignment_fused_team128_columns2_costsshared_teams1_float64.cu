@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team128_columns2_costsshared_teams1_float64_hash = 0x2aa40ed7b369e482ull;
+extern "C" __device__ unsigned long long assignment_fused_team128_columns2_costsshared_teams1_float64_hash = 0xd9fdf5c08283a17bull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team128_columns2_costsshared_teams1_int64_hash = 0x2bc68b7d252b9c6cull;
+extern "C" __device__ unsigned long long assignment_fused_team128_columns2_costsshared_teams1_int64_hash = 0x3313891df071948bull;

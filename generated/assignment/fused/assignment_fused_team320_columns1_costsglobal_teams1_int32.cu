@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsglobal_teams1_int32_hash = 0x9e8cf080ff4161b6ull;
+extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsglobal_teams1_int32_hash = 0x1ee3e36524c50238ull;

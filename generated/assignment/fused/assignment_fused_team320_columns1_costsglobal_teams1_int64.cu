@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsglobal_teams1_int64_hash = 0x3a4a84b8957aa7d4ull;
+extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsglobal_teams1_int64_hash = 0xa747b62b55793903ull;

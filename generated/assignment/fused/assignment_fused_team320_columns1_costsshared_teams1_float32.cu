@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsshared_teams1_float32_hash = 0xa514faab0f97b886ull;
+extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsshared_teams1_float32_hash = 0xb06447e974e2842aull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsshared_teams1_float64_hash = 0xf0997a994c1f52abull;
+extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsshared_teams1_float64_hash = 0xb327c9d3b1aa4565ull;

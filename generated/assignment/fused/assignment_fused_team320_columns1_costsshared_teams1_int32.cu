@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsshared_teams1_int32_hash = 0x00b14a2d78bc3f45ull;
+extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsshared_teams1_int32_hash = 0x0e8c84502640e92dull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsshared_teams1_int64_hash = 0xe4e234b299b92099ull;
+extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsshared_teams1_int64_hash = 0x609376f271bae28eull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams1_float32_hash = 0x29de877db930b1a5ull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams1_float32_hash = 0xb14b9f3229f374daull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams1_float64_hash = 0xf6b10f083bde7e5dull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams1_float64_hash = 0xce420b7a7453edffull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams1_int32_hash = 0xfe666d88eefbf719ull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams1_int32_hash = 0x98bd393ef067fecaull;

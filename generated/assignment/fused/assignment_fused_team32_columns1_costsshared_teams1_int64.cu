@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams1_int64_hash = 0xdc28b56f9463c3c2ull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams1_int64_hash = 0xfcdbc3128d2f037full;

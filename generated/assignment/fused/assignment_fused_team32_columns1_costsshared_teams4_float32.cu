@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams4_float32_hash = 0x95f363b86608221dull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams4_float32_hash = 0x7b252bb9afe23d20ull;

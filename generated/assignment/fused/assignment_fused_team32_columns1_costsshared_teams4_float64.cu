@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams4_float64_hash = 0xeef62e43527b9ab5ull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams4_float64_hash = 0xe8f931ee5c8dd685ull;

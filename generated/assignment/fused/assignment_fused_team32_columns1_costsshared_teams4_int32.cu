@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams4_int32_hash = 0x813f2bf512734532ull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams4_int32_hash = 0xf797f804131d879bull;

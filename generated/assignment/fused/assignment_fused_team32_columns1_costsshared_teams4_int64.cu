@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams4_int64_hash = 0x9b47aa5b6fbb9db8ull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams4_int64_hash = 0x79b3d2abdc9959f6ull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns2_costsshared_teams1_float64_hash = 0x7d0b07285ad233d5ull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns2_costsshared_teams1_float64_hash = 0x5898831260f3df60ull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns2_costsshared_teams1_int32_hash = 0x05b8428335549b4cull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns2_costsshared_teams1_int32_hash = 0xcd49ea21c357b3c2ull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns2_costsshared_teams1_int64_hash = 0x97728799a2b02119ull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns2_costsshared_teams1_int64_hash = 0x8800e348f403dd72ull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns4_costsshared_teams1_float64_hash = 0x211715c28fe16a5bull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns4_costsshared_teams1_float64_hash = 0x91189034b321a251ull;

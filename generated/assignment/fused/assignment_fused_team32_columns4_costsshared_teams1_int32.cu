@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns4_costsshared_teams1_int32_hash = 0x462a435b9f1da3e9ull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns4_costsshared_teams1_int32_hash = 0xa9145d430c0cb83aull;

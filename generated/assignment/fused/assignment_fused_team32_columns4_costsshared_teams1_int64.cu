@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns4_costsshared_teams1_int64_hash = 0x3f02fcee0f0da1a5ull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns4_costsshared_teams1_int64_hash = 0xff7487146262328full;

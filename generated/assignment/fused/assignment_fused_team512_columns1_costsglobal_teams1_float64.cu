@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team512_columns1_costsglobal_teams1_float64_hash = 0x7a07799c59d27ba6ull;
+extern "C" __device__ unsigned long long assignment_fused_team512_columns1_costsglobal_teams1_float64_hash = 0x0bf5e770398dcda5ull;

@@ -28,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team512_columns1_costsglobal_teams1_int32_hash = 0xf475406a5981e6ccull;
+extern "C" __device__ unsigned long long assignment_fused_team512_columns1_costsglobal_teams1_int32_hash = 0x41b56f2c898823e4ull;

@@ -6,12 +6,15 @@ namespace VARIANT {
 constexpr u32 READ = WARPS * EACH < 16 ? WARPS * EACH : 16;  // costs of a row that a lane loads at once
 
 // bid computes a row's bid: its gain is the difference of its second and its least reduced cost. Of columns with equal costs one
-// without an owner is preferred, and a row without a gain makes no bid for a column with an owner. A whole warp calls.
+// without an owner is preferred, of several of these each row has another first, so that not all bid for the same; and a row without a gain makes no bid
+// for a column with an owner. A whole warp calls.
 __device__ __forceinline__ void bid(Team& team, const Costs& costs, u32 row) {
     u32 lane = team.thread % WARP;
     i64 least = NEVER, second = NEVER;  // of the lane's columns: twice the reduced cost, and one more where the column has an owner
     int at = NONE;                      // the column of the least
-    for (u32 first = lane; first < team.cols; first += WARP * READ) {
+    u32 blocks = (team.cols + WARP * READ - 1) / (WARP * READ), block = row / WARP % blocks, turn = row % WARP;
+    for (u32 left = blocks; left > 0; left--, block = block + 1 == blocks ? 0 : block + 1) {
+        u32 first = lane + block * WARP * READ;
         Costs::Number read[READ];
 #pragma unroll
         for (u32 f = 0; f < READ; f++) read[f] = costs.read(row, min(first + f * WARP, team.cols - 1));
@@ -26,7 +29,7 @@ __device__ __forceinline__ void bid(Team& team, const Costs& costs, u32 row) {
         }
     }
     i64 best = warpLeast(least);
-    u32 chosen = (u32)__ffs((int)__ballot_sync(ALL, least == best)) - 1;
+    u32 bests = __ballot_sync(ALL, least == best), chosen = ((u32)__ffs((int)__funnelshift_r(bests, bests, turn)) - 1 + turn) % WARP;
     i64 other = warpLeast(lane == chosen ? second : least);
     if (lane != chosen) return;
     i64 gain = other == NEVER ? 0 : (other >> 1) - (best >> 1);

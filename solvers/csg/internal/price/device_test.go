@@ -9,7 +9,7 @@ import (
 	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
-	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/csg/problem"
 )
@@ -40,7 +40,7 @@ func TestDeviceVariants(t *testing.T) {
 	for _, v := range emulatedtest.Variants(f) {
 		for _, name := range []string{"uniform", "ndcs", "ties", "infeasible", "negative"} {
 			n := max(13, price.TileBits(v))
-			inst, err := csg.GenerateAs(name, n, 7, problem.Value(f.Value(v, "value")))
+			inst, err := draw.GenerateAs(name, n, 7, problem.Value(f.Value(v, "value")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestOnDeviceOverflow(t *testing.T) {
 	f := &gencsg.Price
 	for _, name := range []string{"ties", "uniform", "pareto"} {
 		for _, as := range []problem.Value{problem.Int32, problem.Float32} {
-			inst, err := csg.GenerateAs(name, 13, 7, as)
+			inst, err := draw.GenerateAs(name, 13, 7, as)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestOnSeveral(t *testing.T) {
 		v := &f.Variants[at]
 		for _, c := range []struct{ devices, more int }{{2, 0}, {2, 2}, {3, 1}, {3, 4}} {
 			n := price.TileBits(v) + c.more
-			inst, err := csg.GenerateAs("agent-based-uniform", n, 9, as)
+			inst, err := draw.GenerateAs("agent-based-uniform", n, 9, as)
 			if err != nil {
 				t.Fatal(err)
 			}

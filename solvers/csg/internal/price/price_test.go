@@ -7,14 +7,15 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"coalesce/runtime/device"
-	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/internal/price"
+	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/problem"
-	"strings"
-	"time"
 )
 
 var plenty = price.Settings{Steps: 1 << 40, Columns: 1 << 24}
@@ -36,7 +37,7 @@ func holds[T device.Number](t *testing.T, name string, values []T) *price.Result
 	for 1<<n < len(values) {
 		n++
 	}
-	f, _ := csg.Table(values, csg.Apart)
+	f, _ := reference.Table(values, reference.Apart)
 	want := float64(f[len(f)-1])
 	r, err := price.Solve(ctx, values, plenty)
 	if math.IsInf(want, -1) {
@@ -85,7 +86,7 @@ func holds[T device.Number](t *testing.T, name string, values []T) *price.Result
 
 func types(t *testing.T, name string, n int, seed uint64) {
 	for _, as := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
-		inst, err := csg.GenerateAs(name, n, seed, as)
+		inst, err := draw.GenerateAs(name, n, seed, as)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +105,7 @@ func types(t *testing.T, name string, n int, seed uint64) {
 
 // Every distribution in every type: the dynamic program's optimum, and a proof that checks.
 func TestDistributions(t *testing.T) {
-	for _, name := range csg.Distributions() {
+	for _, name := range draw.Distributions() {
 		for n := range 13 {
 			types(t, name, n, uint64(n))
 		}
@@ -163,7 +164,7 @@ func TestForbidden(t *testing.T) {
 
 // A search beyond its limits is given up.
 func TestLimits(t *testing.T) {
-	inst, err := csg.Generate("uniform", 14, 1)
+	inst, err := draw.Generate("uniform", 14, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +193,7 @@ func TestLimits(t *testing.T) {
 
 // A proof that was changed is refuted.
 func TestVerifyRefutes(t *testing.T) {
-	inst, err := csg.GenerateAs("ndcs", 12, 3, problem.Int32)
+	inst, err := draw.GenerateAs("ndcs", 12, 3, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-package solve_test
+// Package solvers tests the rules that solvers of all problems follow.
+package solvers_test
 
 import (
 	"context"

@@ -414,6 +414,19 @@ class AuctionCover(TypedDict):
     most: int
 
 
+class AuctionRounding(TypedDict):
+    """Cuts of several rows, each after the rows of those before it.
+
+    rows: pairs of a row before it and its multiplier, in parts of the scale.
+    scale: parts of 1 that multipliers are in.
+    flipped: variables that are taken as 1 less them; left out where all variables are as they are.
+    """
+
+    rows: list[list[int]]
+    scale: int
+    flipped: NotRequired[list[int]]
+
+
 class AuctionRowStep(TypedDict):
     """Step that all others follow.
 
@@ -436,11 +449,13 @@ class AuctionRowProof(TypedDict):
 
     cliques: variables of which two are never 1 together; left out where there are none.
     covers: covers of rows; left out where there are none.
+    roundings: cuts of several rows, each after the rows of those before it; left out where there are none.
     root: step that all others follow; None where the bids are none.
     """
 
     cliques: NotRequired[list[list[int]]]
     covers: NotRequired[list[AuctionCover]]
+    roundings: NotRequired[list[AuctionRounding]]
     root: Optional[AuctionRowStep]
 
 

@@ -187,3 +187,24 @@ func (s *Solver) PricesOf(cost func(j int) float64) []float64 {
 	}, price)
 	return price
 }
+
+// BasisRow computes the multipliers of rows that make the tableau's row of a column in the basis; false: it is not in the basis.
+func (s *Solver) BasisRow(j int, multipliers []float64) bool {
+	p := int(s.place[j])
+	if p < 0 {
+		return false
+	}
+	if s.stale {
+		s.refactor()
+		if p = int(s.place[j]); p < 0 {
+			return false
+		}
+	}
+	if s.lu == nil {
+		copy(multipliers, s.inverse[p*s.m:(p+1)*s.m])
+		return true
+	}
+	s.lu.byPlace[p] = 1
+	s.lu.solveRow(s.lu.byPlace, multipliers)
+	return true
+}

@@ -3,6 +3,8 @@ package integer
 import (
 	"cmp"
 	"context"
+	"maps"
+	"math"
 	"slices"
 )
 
@@ -17,6 +19,9 @@ type Cover struct {
 const (
 	cutRounds  = 20 // of cuts at the root
 	cutsARound = 50
+
+	roundingsARound = 20
+	mostRoundings   = 60 // cuts, above which no more are looked for
 )
 
 // asRow is the cut as a row; false: it does not follow from its row.
@@ -120,48 +125,148 @@ func separate(i int, r *Row, x []float64) (Cover, bool) {
 	return c, worth > float64(c.Most)+1e-4
 }
 
-// cutRoot solves the relaxation of the root and adds covers, round by round.
-func (w *worker) cutRoot(ctx context.Context, top *node) {
+// cutRoot solves the relaxation of the root and adds covers and roundings, round by round. It reports whether the last one is solved.
+func (w *worker) cutRoot(ctx context.Context, top *node) bool {
 	if !w.load(top) {
-		return
+		return false
 	}
-	seen := map[string]bool{}
-	for range cutRounds {
+	base := len(w.rows)
+	covers, roundings := map[int]Cover{}, map[int]Rounding{} // by row
+	least, stale, solved := math.Inf(1), 0, false
+	for round := 0; ; round++ {
 		end := w.solve(ctx)
 		if bound, ok := w.priceBound(); ok {
 			top.bound = min(top.bound, bound>>w.bits)
 		}
-		if end != optimal {
-			return
+		if solved = end == optimal; !solved || top.bound <= w.threshold.Load() {
+			break
 		}
 		w.round()
+		if gain := least - w.lp.Objective(); gain < 1e-4*math.Abs(least) {
+			stale++
+		} else {
+			stale = 0
+		}
+		least = min(least, w.lp.Objective())
+		if round == cutRounds || stale > 2 {
+			break
+		}
 		x := make([]float64, len(w.is))
 		for j := range x {
 			x[j] = w.lp.Value(j)
 		}
+		w.dropCuts(base, covers, roundings)
 		var added []Row
+		seen := map[string]bool{}
+		for _, c := range covers {
+			seen[c.key()] = true
+		}
 		for i := range w.p.Rows {
 			c, ok := separate(i, &w.p.Rows[i], x)
 			if !ok || len(added) == cutsARound || len(w.rows)+len(added) == maxRows {
 				continue
 			}
 			r, ok := c.asRow(w.p.Rows)
-			key := string(appendKey(nil, c.Columns)) + string(rune(c.Most))
-			if !ok || seen[key] {
+			if !ok || seen[c.key()] {
 				continue
 			}
-			seen[key] = true
-			w.covers, added = append(w.covers, c), append(added, r)
+			seen[c.key()] = true
+			covers[len(w.rows)+len(added)], added = c, append(added, r)
+		}
+		if w.set.Best == 1 && len(w.rows) <= base+mostRoundings {
+			for _, v := range w.roundings(x) {
+				if len(w.rows)+len(added) < maxRows {
+					roundings[len(w.rows)+len(added)], added = v.Rounding, append(added, v.row)
+				}
+			}
 		}
 		if len(added) == 0 {
-			return
+			break
 		}
 		w.rows = append(w.rows, added...)
 		w.indexRows()
-		w.addCovers(added)
+		w.addCuts(added)
 		w.load(top)
 	}
+	w.dropCuts(base, covers, roundings)
+	w.sortCuts(base, covers, roundings)
+	w.load(top)
+	return solved && w.solve(ctx) == optimal
 }
+
+// dropCuts removes cuts that bind nothing, and of which no other is made.
+func (w *worker) dropCuts(base int, covers map[int]Cover, roundings map[int]Rounding) {
+	used := make([]bool, len(w.rows))
+	for i := len(w.rows) - 1; i >= base; i-- {
+		if c, ok := roundings[i]; ok && (used[i] || !w.lp.SlackIsBasic(i)) {
+			for _, x := range c.Rows {
+				used[x[0]] = true
+			}
+		}
+	}
+	kept := w.lp.RemoveRows(func(i int) bool { return i >= base && !used[i] })
+	if len(kept) == len(w.rows) {
+		return
+	}
+	number := make([]int64, len(w.rows))
+	for to, from := range kept {
+		number[from] = int64(to)
+	}
+	w.renumber(kept, number, covers, roundings)
+}
+
+// renumber makes the rows those of a list, and number says which each becomes.
+func (w *worker) renumber(kept []int, number []int64, covers map[int]Cover, roundings map[int]Rounding) {
+	rows := make([]Row, len(kept))
+	keptCovers, keptRoundings := maps.Clone(covers), maps.Clone(roundings)
+	clear(covers)
+	clear(roundings)
+	for to, from := range kept {
+		rows[to] = w.rows[from]
+		if c, ok := keptCovers[from]; ok {
+			covers[to] = c
+		}
+		if c, ok := keptRoundings[from]; ok {
+			c.Rows = slices.Clone(c.Rows)
+			for k := range c.Rows {
+				c.Rows[k][0] = number[c.Rows[k][0]]
+			}
+			slices.SortFunc(c.Rows, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+			roundings[to] = c
+		}
+	}
+	w.rows = rows
+	w.indexRows()
+	w.clearRows()
+}
+
+// sortCuts puts covers before roundings, and keeps the basis.
+func (w *worker) sortCuts(base int, covers map[int]Cover, roundings map[int]Rounding) {
+	var order []int
+	for i := range base {
+		order = append(order, i)
+	}
+	order = append(append(order, slices.Sorted(maps.Keys(covers))...), slices.Sorted(maps.Keys(roundings))...)
+	if number := make([]int64, len(order)); !slices.IsSorted(order) {
+		var pairs [][2]int
+		for to, from := range order {
+			number[from] = int64(to)
+			pairs = append(pairs, [2]int{from, to})
+		}
+		old := w.lp
+		w.renumber(order, number, covers, roundings)
+		w.begin()
+		w.lp.WarmStart(old, pairs, nil)
+	}
+	for _, i := range slices.Sorted(maps.Keys(covers)) {
+		w.covers = append(w.covers, covers[i])
+	}
+	for _, i := range slices.Sorted(maps.Keys(roundings)) {
+		w.tree.roundings = append(w.tree.roundings, roundings[i])
+	}
+}
+
+func (c *Cover) key() string { return string(appendKey(nil, c.Columns)) + string(rune(c.Most)) }
 
 func appendKey(key []byte, columns []int32) []byte {
 	for _, j := range columns {

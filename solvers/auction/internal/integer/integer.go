@@ -26,6 +26,8 @@ type Row struct {
 	Entries []int64 // none is 0
 	Most    int64
 	Equal   bool
+
+	cut bool // of bounds alone: what it fixes is not looked for
 }
 
 // A Problem is to maximise the sum of the prices of the variables that are 1.
@@ -44,6 +46,8 @@ type Settings struct {
 	Start    []int32                         // a solution that is known: variables that are 1; nil: none
 	Progress func(value, bound, nodes int64) // called with better solutions and bounds, and now and then; value is the least int64 before the first; may be nil
 	Log      bool                            // keep the tree, which proves the result
+
+	mostNodes int64 // of a search near a solution; 0: any number
 }
 
 // A Solution is variables that are 1, ascending, and the sum of their prices.

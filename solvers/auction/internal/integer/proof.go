@@ -11,7 +11,9 @@ import (
 type RowProof struct {
 	Cliques [][]int32 `json:"cliques,omitempty" none:"there are none"` // variables of which two are never 1 together
 	Covers  []Cover   `json:"covers,omitempty" none:"there are none"`  // covers of rows
-	Root    *RowStep  `json:"root" none:"the bids are none"`           // step that all others follow
+	// cuts of several rows, each after the rows of those before it
+	Roundings []Rounding `json:"roundings,omitempty" none:"there are none"`
+	Root      *RowStep   `json:"root" none:"the bids are none"` // step that all others follow
 }
 
 // A RowStep proves that its solutions beside those that are listed are worth no more than the last of these, or that it has none. First the
@@ -53,6 +55,13 @@ func (x *RowProof) Check(p *Problem, listed []Solution, whole bool) error {
 		r, ok := c.asRow(p.Rows)
 		if !ok {
 			return fmt.Errorf("cover %d does not follow from its row", k)
+		}
+		t.rows = append(t.rows, r)
+	}
+	for k, c := range x.Roundings {
+		r, ok := c.asRow(t.rows, len(p.Prices))
+		if !ok {
+			return fmt.Errorf("cut %d does not follow from its rows", k)
 		}
 		t.rows = append(t.rows, r)
 	}

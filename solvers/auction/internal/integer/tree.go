@@ -12,13 +12,14 @@ import (
 
 // A tree is a search and what its workers share.
 type tree struct {
-	p      *Problem
-	set    Settings
-	rows   []Row    // of the problem, extra ones and cuts
-	of     [][]uint // rows of each variable, as places in rows and in their columns: row<<32 | place
-	covers []Cover
-	unit   float64
-	bits   uint // prices of rows are in 2^-bits of a unit
+	p         *Problem
+	set       Settings
+	rows      []Row    // of the problem, extra ones and cuts
+	of        [][]uint // rows of each variable, as places in rows and in their columns: row<<32 | place
+	covers    []Cover
+	roundings []Rounding
+	unit      float64
+	bits      uint // prices of rows are in 2^-bits of a unit
 
 	mu        sync.Mutex
 	wake      *sync.Cond
@@ -32,6 +33,8 @@ type tree struct {
 	nodes     atomic.Int64
 	root      *RowStep
 	lpBound   int64
+	gains
+	pivots atomic.Int64 // of all workers
 }
 
 // A node is what is fixed on the way to it.
@@ -41,6 +44,8 @@ type node struct {
 	bound int64
 	order int64 // of equal bounds the latest comes first
 	step  *RowStep
+	by    *RowStep // the prices of this step, of a node above, prove the bound; nil: no step's do
+	from  branching
 }
 
 type nodes []*node
@@ -67,6 +72,7 @@ func newTree(p *Problem, set Settings) *tree {
 	}
 	t.unit, t.bits = float64(most), uint(min(40, max(0, 59-bits.Len64(sum))))
 	t.threshold.Store(math.MinInt64)
+	t.gains.of = make([]gain, len(p.Prices))
 	t.busy = slices.Repeat([]int64{math.MinInt64}, max(1, set.Workers))
 	t.busy[0] = t.sumBound()
 	t.indexRows()
@@ -76,6 +82,9 @@ func newTree(p *Problem, set Settings) *tree {
 func (t *tree) indexRows() {
 	t.of = make([][]uint, len(t.p.Prices))
 	for i := range t.rows {
+		if t.rows[i].cut {
+			continue
+		}
 		for k, j := range t.rows[i].Columns {
 			t.of[j] = append(t.of[j], uint(i)<<32|uint(k))
 		}
@@ -140,7 +149,9 @@ func (t *tree) run(ctx context.Context) {
 	}
 	w := t.newWorker(0)
 	w.greedy()
-	w.cutRoot(ctx, top)
+	if w.cutRoot(ctx, top) {
+		w.dive(ctx)
+	}
 	t.lpBound = top.bound
 	t.push(top)
 	t.busy[0] = math.MinInt64
@@ -160,6 +171,7 @@ func (t *tree) run(ctx context.Context) {
 				return
 			}
 			w.work(ctx)
+			t.pivots.Add(int64(w.lp.Pivots))
 		})
 	}
 	all.Wait()
@@ -189,7 +201,8 @@ func (t *tree) next(worker int) *node {
 	defer t.mu.Unlock()
 	t.busy[worker] = math.MinInt64
 	for {
-		if t.stopped {
+		if t.stopped = t.stopped || t.set.mostNodes > 0 && t.nodes.Load() >= t.set.mostNodes; t.stopped {
+			t.wake.Broadcast()
 			return nil
 		}
 		if len(t.open) > 0 {
@@ -210,7 +223,7 @@ func (t *tree) proof() *RowProof {
 	if t.root == nil {
 		return nil
 	}
-	x := &RowProof{Covers: t.covers, Root: t.root}
+	x := &RowProof{Covers: t.covers, Roundings: t.roundings, Root: t.root}
 	for _, r := range t.p.Extra {
 		x.Cliques = append(x.Cliques, r.Columns)
 	}

@@ -20,6 +20,9 @@ type worker struct {
 	rest   []int64 // of the variables' prices, when rows have paid
 	queue  []int
 	dirty  []bool
+	saved  lp.State
+	near   neighbourhood
+	spent  [2]int // pivots in the tree, and near the best solution
 }
 
 const free = int8(-1)
@@ -47,13 +50,14 @@ func (w *worker) begin() {
 	w.clearRows()
 }
 
-// addCovers adds the last rows, covers, to the linear program.
-func (w *worker) addCovers(rows []Row) {
+// addCuts adds the last rows to the linear program.
+func (w *worker) addCuts(rows []Row) {
 	columns, entries, most := make([][]int32, len(rows)), make([][]float64, len(rows)), make([]float64, len(rows))
 	for k := range rows {
-		columns[k], most[k] = rows[k].Columns, float64(rows[k].Most)
+		scale := scaleOf(&rows[k])
+		columns[k], most[k] = rows[k].Columns, float64(rows[k].Most)/scale
 		for _, a := range rows[k].Entries {
-			entries[k] = append(entries[k], float64(a))
+			entries[k] = append(entries[k], float64(a)/scale)
 		}
 	}
 	w.lp.AddRowsWithEntries(columns, entries, most)
@@ -81,8 +85,12 @@ func (w *worker) work(ctx context.Context) {
 		if w.lp == nil {
 			w.begin()
 		}
+		before := w.lp.Pivots
 		for n != nil {
 			n = w.visit(ctx, n)
+		}
+		if w.spent[0] += w.lp.Pivots - before; share*w.spent[1] < w.spent[0] && w.set.mostNodes == 0 && w.set.Best == 1 {
+			w.searchNear(ctx)
 		}
 	}
 }
@@ -93,8 +101,13 @@ func (w *worker) visit(ctx context.Context, n *node) *node {
 		w.push(n)
 		return nil
 	}
-	if n.bound <= w.threshold.Load() && w.root == nil {
-		return nil
+	if n.bound <= w.threshold.Load() {
+		if n.step != nil && n.by != nil {
+			n.step.Prices, n.step.Shift = n.by.Prices, n.by.Shift
+		}
+		if n.step == nil || n.by != nil {
+			return nil
+		}
 	}
 	if w.nodes.Add(1)%256 == 0 {
 		w.mu.Lock()
@@ -118,11 +131,13 @@ func (w *worker) visit(ctx context.Context, n *node) *node {
 		clear(w.y)
 	}
 	bound, ok := w.priceBound()
-	whole := n.bound
+	whole, by := n.bound, n.by
 	if ok {
-		whole = min(whole, bound>>w.bits)
 		if n.step != nil {
 			n.step.keepPrices(w.y, w.bits, false)
+		}
+		if bound>>w.bits <= whole {
+			whole, by = bound>>w.bits, n.step
 		}
 		if bound>>w.bits <= w.threshold.Load() {
 			return nil
@@ -143,20 +158,26 @@ func (w *worker) visit(ctx context.Context, n *node) *node {
 			return nil
 		}
 	}
-	j, one := w.branch(end)
-	kids := [2]*node{{above: n, fixed: []int32{^j}, bound: whole}, {above: n, fixed: []int32{j}, bound: whole}}
+	if end == optimal {
+		w.learnFrom(n)
+	}
+	b := w.branch(ctx, end)
+	kids := [2]*node{{above: n, fixed: []int32{^b.variable}, bound: whole, by: by, from: b}, {above: n, fixed: []int32{b.variable}, bound: whole, by: by, from: b}}
 	if n.step != nil {
-		n.step.Branch = j
+		n.step.Branch = b.variable
 		for k := range kids {
 			kids[k].step = &RowStep{}
 			n.step.Kids = append(n.step.Kids, kids[k].step)
 		}
 	}
-	near := 0
-	if one {
-		near = 1
+	near := b.side
+	if b.closed != nil { // by trial
+		if step := kids[1-near].step; step != nil {
+			*step = *b.closed
+		}
+	} else {
+		w.push(kids[1-near])
 	}
-	w.push(kids[1-near])
 	w.mu.Lock()
 	w.busy[w.number] = whole
 	w.mu.Unlock()
@@ -169,6 +190,9 @@ func (w *worker) load(n *node) bool {
 		w.is[j] = free
 	}
 	for i := range w.rows {
+		if w.rows[i].cut {
+			continue
+		}
 		w.least[i] = leastOf(&w.rows[i])
 		w.dirty[i] = true
 		w.queue = append(w.queue, i)
@@ -316,12 +340,8 @@ func (w *worker) solve(ctx context.Context) int {
 			w.lp.Bound(j, float64(v), float64(v))
 		}
 	}
-	cutoff := math.Inf(-1)
-	if threshold := w.threshold.Load(); threshold != math.MinInt64 {
-		cutoff = (float64(threshold) + 0.5) / w.unit
-	}
 	end := unsolved
-	if w.lp.Solve(ctx, cutoff, 0) {
+	if w.lp.Solve(ctx, w.cutoff(), 0) {
 		end = optimal
 	} else if w.lp.Ray() != nil {
 		end = infeasible
@@ -435,30 +455,6 @@ func (w *worker) integral() bool {
 		}
 	}
 	return true
-}
-
-// branch chooses a free variable, and the value to go on with.
-func (w *worker) branch(end int) (int32, bool) {
-	best, score, one := int32(-1), -1.0, false
-	for j, v := range w.is {
-		if v != free {
-			continue
-		}
-		x := w.lp.Value(j)
-		s := min(x, 1-x)
-		if s > 1e-6 {
-			s = 1 + s*(1+math.Abs(float64(w.p.Prices[j]))/w.unit)
-		} else { // of whole values that which costs the least to change
-			s = 1 / (1 + math.Abs(float64(w.rest[j])))
-		}
-		if end == unsolved {
-			x = 0
-		}
-		if s > score {
-			best, score, one = int32(j), s, x > 0.5
-		}
-	}
-	return best, one
 }
 
 // greedy offers the variables of the best prices for what they use, one after the other.

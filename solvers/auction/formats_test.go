@@ -62,7 +62,7 @@ func TestWritten(t *testing.T) {
 	want := map[string]string{"goods_comma.csv": "11.75", "goods_python_list.csv": "11.75", "goods_json_list.csv": "11.75", "xor_comma.csv": "11.5", "reserve_comma.csv": "20",
 		"blank_name.json": "3", "trailing_comment.txt": "50.75", "header_order.txt": "50.75", "bidder_key.json": "8", "wdp_header.txt": "50.75",
 		"wdp_header_sandholm.txt": "50.75", "cats_short_header.txt": "50.75", "ids.csv": "23", "comments.txt": "50.75", "columns_bool.csv": "11.75",
-		"columns.txt": "11.75", "records.jsonl": "11.75", "header_reversed.txt": "8"}
+		"columns.txt": "11.75", "columns.json": "11.75", "records.jsonl": "11.75", "header_reversed.txt": "8"}
 	files, err := os.ReadDir("testdata/written")
 	if err != nil || len(files) != len(want) {
 		t.Fatalf("%d files, %v", len(files), err)
@@ -82,16 +82,20 @@ func TestWritten(t *testing.T) {
 // Files that are nearly right are errors with their line.
 func TestWrittenWrong(t *testing.T) {
 	for text, want := range map[string]string{
-		"3 2\n5 1 2\n3 4\n":                                   "a:3: found \"4\" in a bid, expected a good from 1 to 3",
-		"3 3\n5 1 2\n3 3\n":                                   "a:3: found the end of the file after 2 bids",
-		"goods 2\nbids 1\ndummy 0\n0 5 0 1\n":                 "a:4: found the end of the file in bid 0",
-		"goods 2\nbids 1\n# no dummies\n0 5 0 #\n":            "a:4: found \"0\", expected \"dummy\"",
-		"goods 2\nbids 2\ndummy 0\n0 5 0 # 1 3 x #\n":         "a:4: found \"x\" in bid 1",
-		"price,a,b\n5,1,2\n":                                  "a:2: column 3: found \"2\", expected 0 or 1",
-		"price,a,b\n5,1,yes\n":                                "a:2: column 3: found \"yes\", expected 0 or 1",
-		"{\"price\": 5, \"goods\": [1]}\n{\"prize\": 3}\n":    "a:2: found the key \"prize\" of a bid",
-		"[{\"price\": 5, \"goods\": [1]},\n{\"goods\": [1]}]": "a:2: found \"\", expected a price",
-		"[{\"price\": 5,\n \"goods\": \"ab\"}]":               "a:2: found \"ab\", expected a list of goods",
+		"3 2\n5 1 2\n3 4\n":                                     "a:3: found \"4\" in a bid, expected a good from 1 to 3",
+		"3 3\n5 1 2\n3 3\n":                                     "a:3: found the end of the file after 2 bids",
+		"goods 2\nbids 1\ndummy 0\n0 5 0 1\n":                   "a:4: found the end of the file in bid 0",
+		"goods 2\nbids 1\n# no dummies\n0 5 0 #\n":              "a:4: found \"0\", expected \"dummy\"",
+		"goods 2\nbids 2\ndummy 0\n0 5 0 # 1 3 x #\n":           "a:4: found \"x\" in bid 1",
+		"price,a,b\n5,1,2\n":                                    "a:2: column 3: found \"2\", expected 0 or 1",
+		"price,a,b\n5,1,yes\n":                                  "a:2: column 3: found \"yes\", expected 0 or 1",
+		"{\"price\": 5, \"goods\": [1]}\n{\"prize\": 3}\n":      "a:2: found the key \"prize\" of a bid",
+		"[{\"price\": 5, \"a\": 1, \"b\": \"yes\"}]":            "a:1: found \"yes\", expected 0 or 1",
+		"[{\"price\": 5, \"a\": 1},\n{\"price\": 5, \"a\": 1}]": "a:2: found one key of bids",
+		"[{\"price\": 5, \"a\": 1, \"goods\": [1]}]":            "a:1: found the key \"goods\" beside the key \"a\"",
+		"[{\"price\": 5, \"goods\": [1], \"a\": 1}]":            "a:1: found the key \"a\" of a bid",
+		"[{\"price\": 5, \"goods\": [1]},\n{\"goods\": [1]}]":   "a:2: found \"\", expected a price",
+		"[{\"price\": 5,\n \"goods\": \"ab\"}]":                 "a:2: found \"ab\", expected a list of goods",
 	} {
 		if _, err := ReadFrom(strings.NewReader(text), "a"); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: found %v, expected %s", text, err, want)

@@ -20,6 +20,7 @@ import (
 type jsonReader struct {
 	*builder
 	*tokens.Reader
+	keys int // of bids in a list, which stand for goods
 }
 
 // maxDepth is how many lists and objects may stand in one another; those of an auction are
@@ -41,10 +42,10 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Aucti
 		return nil, err
 	}
 	memory.Reserve(int64(len(text))) // which is left
-	o := &jsonReader{newBuilder(name, memory), tokens.New(bytes.NewReader(text), name)}
+	o := &jsonReader{builder: newBuilder(name, memory), Reader: tokens.New(bytes.NewReader(text), name)}
 	if bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n"), []byte("[")) {
 		o.a.Notes = append(o.a.Notes, "a list of bids")
-		if err := cmp.Or(o.list("a list of bids", o.readListed), o.ExpectEnd()); err != nil {
+		if err := cmp.Or(o.list("a list of bids", o.readListed), o.checkMembers(), o.ExpectEnd()); err != nil {
 			return nil, err
 		}
 		return o.auction()
@@ -56,7 +57,7 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Aucti
 				return nil, err
 			}
 		}
-		if err := o.ExpectEnd(); err != nil {
+		if err := cmp.Or(o.checkMembers(), o.ExpectEnd()); err != nil {
 			return nil, err
 		}
 		return o.auction()
@@ -529,14 +530,76 @@ func (o *jsonReader) readDefinition(depth int) (string, error) {
 // alternatives is the name of the group that SATS's bids of a bidder are.
 const alternatives = "XOR"
 
+// bidKeys are the keys of a bid.
+var bidKeys = []string{"bid", "price", "value", "goods", "licenses", "quantities", "bidder", "xor"}
+
+// readMember reads the value of a key that stands for a good: whether a bid of a list has it, or how many units.
+func (o *jsonReader) readMember(b *namedBid, key string) error {
+	token, err := o.Token("0 or 1")
+	if err != nil {
+		return err
+	}
+	good := names.Clean(key)
+	if _, known := o.ids[good]; !known {
+		if _, err := o.goodID(good, o.Line()); err != nil {
+			return err
+		}
+		o.keys++
+	}
+	units := ""
+	switch token := token.(type) {
+	case bool:
+		if token {
+			units = "1"
+		}
+	case json.Number:
+		switch units = token.String(); units {
+		case "0", "0.0":
+			units = ""
+		case "1.0":
+			units = "1"
+		}
+	default:
+		return o.TokenError(token, "0 or 1: the key "+formats.Quote(key)+" of a bid in a list stands for a good")
+	}
+	if units == "" {
+		return nil
+	}
+	if _, err := o.parseUnits(units, 0, o.Line()); err != nil {
+		return err
+	}
+	return o.addUnits(b, good, units)
+}
+
+// checkMembers returns an error if keys stand for goods and there is only one of them, which may be an error in writing.
+func (o *jsonReader) checkMembers() error {
+	if o.keys == 1 {
+		return o.Errorf("found one key of bids beside bid, bidder, price, goods, quantities and xor, expected none, or several that stand for goods")
+	}
+	if o.keys > 0 {
+		o.a.Notes = append(o.a.Notes, "goods are keys of 0 and 1")
+	}
+	return nil
+}
+
 // readListed reads an item of a file that is a list: a bid, or a bidder and its bids, as SATS writes them.
 func (o *jsonReader) readListed() error {
 	var b namedBid
 	var bids []namedBid
-	holds := false
+	holds, member, named := false, "", false
 	if err := o.fields("a bid", func(key string) error {
-		if key != "bids" {
+		switch {
+		case slices.Contains(bidKeys, key):
+			named = named || key == "goods" || key == "licenses" || key == "quantities"
+			if named && member != "" {
+				return o.Errorf("found the key %s beside the key %s, which stands for a good, expected a list of goods or a key for each", formats.Quote(key), formats.Quote(member))
+			}
 			return o.readBidField(&b, key)
+		case key != "bids" && !named:
+			member = key
+			return o.readMember(&b, key)
+		case key != "bids":
+			return o.readBidField(&b, key) // an error
 		}
 		holds = true
 		return o.list("a list of bids", func() error {
@@ -552,6 +615,12 @@ func (o *jsonReader) readListed() error {
 		return err
 	}
 	b.line = o.Line()
+	if member != "" && b.price == "" {
+		return o.Errorf("found the key %s of a bid without a price, expected bid, bidder, price, goods, quantities or xor", formats.Quote(member))
+	}
+	if member != "" && b.goods == nil {
+		b.goods = []string{}
+	}
 	if !holds {
 		bids = []namedBid{b}
 	} else if b.bidder == "" || b.price != "" || b.goods != nil || b.number != "" {

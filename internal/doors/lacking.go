@@ -37,7 +37,7 @@ var lacks = []lack{
 	{byArrays, "qubo", "form sense problem", "arrays are one program, whose form and sense are arguments", "`ising`, `maximize`"},
 	{byArrays, "csg", "names", "arrays have agents by number", "`commands.solve_csg`"},
 	{byArrays, "csg", "order", "arrays are by coalition number", "`commands.solve_csg`"},
-	{byArrays, "csg", "connected", "graphs are files", "`commands.solve_csg`"},
+	{byArrays, "csg", "connected", "graphs are files", "`edges`, `commands.solve_csg`"},
 	{byArrays, "assignment", "maximize limit start points metric floor", "they are arguments of the function, in C members of the struct", "`maximize`, `limit`, `start`, `Points`"},
 	{byArrays, "assignment", "supply capacity", "they are arguments of the function, in C arrays of the job transport", "`supply`, `capacity`"},
 	{byArrays, "csg", "distribution agents seed type", "a drawn table is the command's, which draws it on the device", "`commands.solve_csg`"},

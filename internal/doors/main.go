@@ -36,7 +36,7 @@ type door struct {
 var problemDoors = []door{
 	{"qubo", "QUBOOptions", "solve_qubo", "Binary quadratic programs", []string{"variables", "maximize", "ising", "device"}, ofJob("qubo")},
 	{"model", "ModelOptions", "solve_model", "Models with constraints", []string{"start", "device"}, ofJob("model")},
-	{"csg", "CSGOptions", "solve_csg", "Coalition structures", []string{"missing", "sizes", "start", "minimize", "blocks", "together", "separate", "checkpoint", "device"}, ofJob("csg")},
+	{"csg", "CSGOptions", "solve_csg", "Coalition structures", []string{"missing", "sizes", "start", "minimize", "blocks", "together", "separate", "edges", "checkpoint", "device"}, ofJob("csg")},
 	{"auction", "AuctionOptions", "solve_auction", "Auctions", []string{"start", "device", "units"}, ofJob("auction")},
 	{"assignment", "AssignmentOptions", "solve_assignment", "Assignments", []string{"algorithm", "time_limit", "duals", "check", "k_best", "bottleneck", "device"}, ofAssignments},
 }

@@ -41,6 +41,7 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
     values: an array of 2**n numbers, agent i (from 0) being bit i of a coalition's number, or a function of a tuple
     of agents, ascending; agents (n) is needed then. The empty coalition is worth 0, its entry is not used. Minus
     infinity forbids a coalition.
+    edges: pairs of agents, numbers from 0, or lists with an edge from each agent to the next. Coalitions are connected by them; None: they need not be.
     sizes: how many agents a coalition may have, numbers or a text such as "1-3,5"; None: any.
     start: a structure to begin with: lists of agents, numbers from 0, such as the structure of an earlier result.
     checkpoint: a new file in which finished levels of the work are kept, by algorithm "apart"; resume goes on with a file
@@ -113,7 +114,7 @@ class CoalitionsResult(Report, CSGListedFields):
 @keywords(CSGOptions)
 def solve_coalitions(values: Mapping[Iterable[int], Any], agents: Optional[int] = None, *, missing: Optional[float] = None, minimize: bool = False,
                      blocks: Union[str, int, None] = None, together: Iterable[Iterable[int]] = (), separate: Iterable[Iterable[int]] = (),
-                     sizes: Union[str, Iterable[int], None] = None, start: Optional[Iterable[Iterable[int]]] = None,
+                     edges: Optional[Iterable[Iterable[int]]] = None, sizes: Union[str, Iterable[int], None] = None, start: Optional[Iterable[Iterable[int]]] = None,
                      device: Union[str, int, None] = None, progress: Progress = None, **options: Unpack[CSGOptions]) -> CoalitionsResult:
     """The partition of n agents into listed coalitions whose values add up to the most, by branch and cut.
 
@@ -124,6 +125,7 @@ def solve_coalitions(values: Mapping[Iterable[int], Any], agents: Optional[int] 
     minimize: find the least sum instead.
     blocks: how many coalitions the partition has: a number, or a text such as "1-4" or "2-"; None: any number.
     together, separate: agents that share a coalition, and agents of whom no two do: lists of numbers from 0.
+    edges: pairs of agents, numbers from 0, or lists with an edge from each agent to the next. Coalitions are connected by them; None: they need not be.
     sizes: how many agents a coalition may have, numbers or a text such as "1-3,5"; None: any.
     start: a structure to begin with: lists of agents, numbers from 0, such as the structure of an earlier result.
     After time_limit the best structure so far is the answer where there is one, not proven.
@@ -166,7 +168,8 @@ def solve_coalitions(values: Mapping[Iterable[int], Any], agents: Optional[int] 
     if blocks is not None and not isinstance(blocks, str):
         blocks = str(whole("blocks", blocks, 1, _AGENTS))
     given = encode(CSG, options, device=lib.device_name(device), missing="0" if missing == 0 else None, minimize=truth("minimize", minimize), blocks=blocks,
-                   together=groups("together", together) or None, separate=groups("separate", separate) or None, sizes=_sizes(sizes), start=_start(start, n))
+                   together=groups("together", together) or None, separate=groups("separate", separate) or None,
+                   edges=groups("edges", edges or ()) or None, sizes=_sizes(sizes), start=_start(start, n))
 
     def finish(report: dict[str, Any]) -> CoalitionsResult:
         found: Iterable[Iterable[int]] = report.pop("solution")

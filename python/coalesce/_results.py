@@ -272,6 +272,7 @@ class CSGConstraints(TypedDict):
     together: agents that share a block, such as "1 3"; repeat it for more; left out where there are none.
     separate: agents of whom no two share a block, such as "1 3"; repeat it for more; left out where there are none.
     connected: blocks of a graph are connected by edges among their members; left out where it is 0.
+    edges: agents with an edge from each to the next, such as "1 3 2", which connect blocks of listed coalitions and tables; repeat it for more; left out where there are none.
     sizes: numbers of members that blocks may have; left out where there is no restriction.
     """
 
@@ -280,6 +281,7 @@ class CSGConstraints(TypedDict):
     together: NotRequired[list[str]]
     separate: NotRequired[list[str]]
     connected: NotRequired[bool]
+    edges: NotRequired[list[str]]
     sizes: NotRequired[str]
 
 

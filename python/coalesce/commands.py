@@ -645,6 +645,7 @@ class SolveCsgFlags(TypedDict, total=False):
     together: agents that share a block, such as "1 3"; repeat it for more (default: none).
     separate: agents of whom no two share a block, such as "1 3"; repeat it for more (default: none).
     connected: blocks of a graph are connected by edges among their members.
+    edges: agents with an edge from each to the next, such as "1 3 2", which connect blocks of listed coalitions and tables; repeat it for more (default: none).
     format: format of a file that is a graph: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mps, qplib, mtx, npy, csv, cfss (default: told by its name).
     algorithm: solve by prices or by splittings; dp and idp are the published programs; anytime searches a graph; branch solves few coalitions that are listed: price, apart, dp, idp, anytime, branch (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
@@ -679,6 +680,7 @@ class SolveCsgFlags(TypedDict, total=False):
     together: Optional[Sequence[Path]]
     separate: Optional[Sequence[Path]]
     connected: Optional[bool]
+    edges: Optional[Sequence[Path]]
     format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mps", "qplib", "mtx", "npy", "csv", "cfss"]]
     algorithm: Optional[Literal["price", "apart", "dp", "idp", "anytime", "branch"]]
     variant: Optional[Path]

@@ -25,13 +25,15 @@ type Constraints struct {
 	Separate []string `option:"separate" whole:"true" default:"none" json:"separate,omitempty" none:"there are none"`
 	// blocks of a graph are connected by edges among their members
 	Connected bool `option:"connected" json:"connected,omitempty"`
+	// agents with an edge from each to the next, such as "1 3 2", which connect blocks of listed coalitions and tables; repeat it for more
+	Edges []string `option:"edges" whole:"true" default:"none" json:"edges,omitempty" none:"there are none"`
 	// numbers of members that blocks may have
 	Sizes problem.Sizes `json:"sizes,omitzero" none:"there is no restriction"`
 }
 
 // Any reports whether there are constraints besides sizes of blocks.
 func (c *Constraints) Any() bool {
-	return c.Minimize || c.Connected || c.Blocks != (Counts{}) || len(c.Together)+len(c.Separate) > 0
+	return c.Minimize || c.Connected || c.Blocks != (Counts{}) || len(c.Together)+len(c.Separate)+len(c.Edges) > 0
 }
 
 // FromGraph lists the coalitions of a graph that blocks may be under constraints, which Solve needs too: without those that two others make up
@@ -114,6 +116,7 @@ type rules struct {
 	sizes    problem.Sizes
 	together [][]int // ascending
 	separate [][]int
+	near     [][]int // the agents to which each has an edge, from 1; nil: blocks need no edges
 }
 
 // rules are the constraints on single blocks of an instance.
@@ -125,6 +128,19 @@ func (c *Constraints) rules(inst *Instance) (*rules, error) {
 	}
 	if r.separate, err = groups("Separate", c.Separate, inst); err != nil {
 		return nil, err
+	}
+	chains, err := numbers("Edges", c.Edges, inst)
+	if err != nil {
+		return nil, err
+	}
+	if len(chains) > 0 {
+		r.near = make([][]int, inst.N+1)
+	}
+	for _, chain := range chains {
+		for k, agent := range chain[1:] {
+			r.near[agent] = append(r.near[agent], chain[k])
+			r.near[chain[k]] = append(r.near[chain[k]], agent)
+		}
 	}
 	if !inst.Zeros {
 		return r, nil
@@ -141,8 +157,20 @@ func (c *Constraints) rules(inst *Instance) (*rules, error) {
 	return r, nil
 }
 
-// groups reads lists of agents, by number or by name.
-func groups(field string, lists []string, inst *Instance) (out [][]int, err error) {
+// groups reads sets of agents, by number or by name.
+func groups(field string, lists []string, inst *Instance) ([][]int, error) {
+	sets, err := numbers(field, lists, inst)
+	for k, set := range sets {
+		slices.Sort(set)
+		if sets[k] = slices.Compact(set); len(sets[k]) < 2 {
+			return nil, solve.InvalidInput(field, "found %s, expected two agents or more", formats.Quote(lists[k]))
+		}
+	}
+	return sets, err
+}
+
+// numbers reads lists of two agents or more, by number or by name.
+func numbers(field string, lists []string, inst *Instance) (out [][]int, err error) {
 	number := make(map[string]int, len(inst.Names))
 	for i, name := range inst.Names {
 		number[name] = i + 1
@@ -167,8 +195,7 @@ func groups(field string, lists []string, inst *Instance) (out [][]int, err erro
 			}
 			group = append(group, agent)
 		}
-		slices.Sort(group)
-		if group = slices.Compact(group); len(group) < 2 {
+		if len(group) < 2 {
 			return nil, solve.InvalidInput(field, "found %s, expected two agents or more", formats.Quote(list))
 		}
 		out = append(out, group)
@@ -199,5 +226,24 @@ func (r *rules) allow(agents []int) bool {
 			return false
 		}
 	}
-	return true
+	return r.near == nil || r.connected(agents)
+}
+
+// connected reports whether edges among agents, ascending, lead from one to all.
+func (r *rules) connected(agents []int) bool {
+	reached := make([]bool, len(agents))
+	reached[0] = true
+	next, count := []int{agents[0]}, 1
+	for len(next) > 0 {
+		agent := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, other := range r.near[agent] {
+			if at, in := slices.BinarySearch(agents, other); in && !reached[at] {
+				reached[at] = true
+				next = append(next, other)
+				count++
+			}
+		}
+	}
+	return count == len(agents)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,27 @@ func best(inst *listed.Instance, c *listed.Constraints, together, separate [][]i
 		}
 		for _, group := range separate {
 			if in(group) > 1 {
+				return false
+			}
+		}
+		part := map[int]int{} // of each agent, joined by edges
+		for _, agent := range agents {
+			part[agent] = agent
+		}
+		for range agents {
+			for _, chain := range c.Edges {
+				before := 0
+				for _, word := range strings.Fields(chain) {
+					agent, _ := strconv.Atoi(word)
+					if p, q := part[before], part[agent]; p > 0 && q > 0 {
+						part[before], part[agent] = min(p, q), min(p, q)
+					}
+					before = agent
+				}
+			}
+		}
+		for _, p := range part {
+			if p != agents[0] && len(c.Edges) > 0 {
 				return false
 			}
 		}
@@ -106,6 +128,13 @@ func drawn(r *rand.Rand) (inst *listed.Instance, c listed.Constraints, together,
 		c.Blocks = listed.Counts{Least: 1, Most: 1 + r.IntN(n)}
 	case 2:
 		c.Blocks = listed.Counts{Least: 1 + r.IntN(n+1)}
+	}
+	for n > 1 && r.IntN(3) == 0 {
+		var words []string
+		for _, agent := range r.Perm(n)[:2+r.IntN(n-1)] {
+			words = append(words, strconv.Itoa(agent+1))
+		}
+		c.Edges = append(c.Edges, strings.Join(words, " "))
 	}
 	pair := func() ([]int, string) {
 		a := r.Perm(n)[:2]
@@ -276,6 +305,7 @@ func TestRefused(t *testing.T) {
 		{zeros, listed.Constraints{}, "agent 2 alone is worth less"},
 		{two(), listed.Constraints{Together: []string{"1"}}, "Together: found"},
 		{two(), listed.Constraints{Separate: []string{"1 3"}}, "Separate: found agent"},
+		{two(), listed.Constraints{Edges: []string{"1"}}, "Edges: found"},
 	} {
 		if _, err := listed.Solve(t.Context(), c.inst, listed.Options{Settings: onHost(t), Constraints: c.c}); !errors.Is(err, solve.ErrInput) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("found the error %v, expected %q", err, c.want)

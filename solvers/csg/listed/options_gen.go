@@ -42,13 +42,20 @@ var ConstraintsTable = sync.OnceValue(func() option.Table {
 				Field: "Connected",
 				Name:  "connected",
 			},
+			{
+				About:   "agents with an edge from each to the next, such as \"1 3 2\", which connect blocks of listed coalitions and tables; repeat it for more",
+				Default: "none",
+				Field:   "Edges",
+				Name:    "edges",
+				Whole:   true,
+			},
 		},
 	)
 })
 
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *Constraints) Pointers(at []any) []any {
-	at = append(at, &o.Minimize, &o.Blocks, &o.Together, &o.Separate, &o.Connected)
+	at = append(at, &o.Minimize, &o.Blocks, &o.Together, &o.Separate, &o.Connected, &o.Edges)
 	return at
 }
 

@@ -80,10 +80,7 @@ func (q *CSGRequest) run(ctx context.Context, a arrays) (any, error) {
 
 // runListed solves a game whose coalitions are listed.
 func (q *CSGRequest) runListed(ctx context.Context, inst *listed.Instance) (any, error) {
-	if q.solver.Payoff != "" {
-		return nil, solve.InvalidInput("payoff", "found %s of coalitions that are listed, expected values of all coalitions and no constraints but sizes", q.solver.Payoff)
-	}
-	o := listed.Options{Settings: q.solver.Settings, Constraints: q.constraints}
+	o := listed.Options{Settings: q.solver.Settings, Constraints: q.constraints, Payoff: q.solver.Payoff}
 	o.Sizes = q.Sizes
 	if q.Start != "" {
 		blocks, err := csg.ParseBlocks([]byte(q.Start), "start", inst.N, inst.Names)

@@ -98,7 +98,7 @@ func TestSolveRefuses(t *testing.T) {
 		{Job{Problem: "csg", Options: []byte(`{"resume": true}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "Resume: found no checkpoint"},
 		{Job{Problem: "csg", Options: []byte(`{"blocks": "0"}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "blocks"},
 		{Job{Problem: "csg", Options: []byte(`{"missing": "1"}`), Arrays: map[string]any{"text": []byte("1 2,3\n")}}, "expected -inf or 0"},
-		{Job{Problem: "csg", Options: []byte(`{"payoff": "core"}`), Arrays: map[string]any{"text": []byte("1 2,3\n")}}, "payoff"},
+		{Job{Problem: "csg", Options: []byte(`{"payoff": "shapley"}`), Arrays: map[string]any{"text": []byte("1 2,3\n")}}, "Payoff"},
 		{Job{Problem: "csg", Options: []byte(`{"payoff": "power"}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "payoff"},
 		{Job{Problem: "csg", Options: []byte(`{"sizes": "0"}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "sizes"},
 		{Job{Problem: "csg", Options: []byte(`{"start": "1 1"}`), Arrays: map[string]any{"values": []int32{0, 1, 1, 3}}}, `start:1: found agent "1" again`},

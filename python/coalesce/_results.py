@@ -152,11 +152,13 @@ class CSGPrices(TypedDict):
 class CSGWeighted(TypedDict):
     """Coalitions whose weights add up to 1 for each agent, and which are worth more than the structure.
 
-    coalition: number of the coalition: bit i-1 stands for agent i.
+    coalition: number of the coalition: bit i-1 stands for agent i; left out where its agents are listed.
+    agents: agents of the coalition, from 1; left out where it has a number.
     weight: weight, exactly.
     """
 
-    coalition: int
+    coalition: NotRequired[int]
+    agents: NotRequired[list[int]]
     weight: str
 
 
@@ -321,6 +323,11 @@ class CSGListedFields(ReportFields):
     def nodes(self) -> int:
         """Nodes of branch and cut."""
         return cast('int', self.report["nodes"])
+
+    @property
+    def payoff(self) -> Optional[CSGPayoff]:
+        """What each agent receives; None where it was not asked for."""
+        return cast('Optional[CSGPayoff]', self.report.get("payoff"))
 
     @property
     def certificate(self) -> Optional[CSGlistedCertificate]:

@@ -1,6 +1,7 @@
 package csg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ func (s *solveFlags) lists() bool {
 
 // readGame reads FILE, which may be standard input, as a table of all coalitions or a list of some.
 func (s *solveFlags) readGame(a *run.App, path string) (*problem.Instance, *listed.Instance, error) {
-	table := s.options.Algorithm != "" || s.values != "" || s.options.Checkpoint != "" || s.options.Payoff != "" || s.Verify
+	table := s.options.Algorithm != "" || s.values != "" || s.options.Checkpoint != "" || s.Verify
 	if table && !s.lists() {
 		inst, err := readTable(a, path, s.reading)
 		return inst, nil, err
@@ -47,7 +48,7 @@ func solveListed(ctx context.Context, a *run.App, s *solveFlags, session *csg.Se
 	}
 	p := a.Progress()
 	defer p.Close()
-	o := listed.Options{Settings: session.Settings, Constraints: s.constraints}
+	o := listed.Options{Settings: session.Settings, Constraints: s.constraints, Payoff: s.options.Payoff}
 	o.Algorithm = s.options.Algorithm
 	if err := s.readStart(a, &o.Settings, inst.N, inst.Names); err != nil {
 		return err
@@ -85,7 +86,7 @@ func listedBlocks(r *listed.Result) []problem.Block {
 // writeListed writes the answer of a list of coalitions for people.
 func writeListed(out io.Writer, r *listed.Result) error {
 	n := r.Size["agents"]
-	if err := writeBlocks(out, listedBlocks(r), r.Value, n); err != nil {
+	if err := cmp.Or(writeBlocks(out, listedBlocks(r), r.Value, n), writePayoff(out, r.Payoff, r.Names)); err != nil {
 		return err
 	}
 	return run.Answer{

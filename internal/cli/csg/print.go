@@ -114,6 +114,10 @@ func writePayoff(out io.Writer, p *csg.Payoff, agents []string) error {
 	if p.Exact == nil {
 		table.Row("weight", "coalition (the core is empty: these are worth more)")
 		for _, c := range p.Balanced {
+			if c.Agents != nil {
+				table.Row(c.Weight, (&problem.Listing{Names: agents}).CoalitionText(c.Agents))
+				continue
+			}
 			table.Row(c.Weight, names.Coalition(c.Coalition))
 		}
 	} else {

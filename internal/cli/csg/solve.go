@@ -342,7 +342,7 @@ func (s *solveFlags) effectRules(path string, method int) []effect.Rule {
 		{Flags: "payoff", For: "tables of all coalitions and, but for core and nucleolus, graphs", Found: effect.UnlessRequested(method != bySearch || !drawn && (s.options.Payoff == "shapley" || s.options.Payoff == "banzhaf"), source+", which is searched")},
 		{Flags: "sizes", For: "tables, and lists of coalitions", Found: effect.UnlessRequested(method != bySearch && (method != eitherMethod || s.sizes != 0), source+", which is searched")},
 		{Flags: "minimize blocks together separate edges", For: "lists of coalitions", Found: effect.UnlessRequested(s.lists(), "--algorithm "+s.options.Algorithm)},
-		{Flags: "values checkpoint resume verify payoff variant pin frozen tuned record-untuned", For: "tables of all coalitions", Found: effect.UnlessRequested(!s.lists(), "coalitions that are listed one by one")},
+		{Flags: "values checkpoint resume verify variant pin frozen tuned record-untuned", For: "tables of all coalitions", Found: effect.UnlessRequested(!s.lists(), "coalitions that are listed one by one")},
 		{Flags: "edges", For: "tables and lists of coalitions", Found: effect.UnlessRequested(drawn || !s.search.isGraph(path), source+", a graph, which has --connected")},
 		{Flags: "connected", For: "graphs", Found: effect.UnlessRequested(!drawn && s.search.isGraph(path), source)},
 		{Flags: "variant pin frozen tuned record-untuned", For: "algorithms with kernels", Found: search},

@@ -17,6 +17,7 @@ import (
 	auctionproblem "coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/internal/formats"
+	"coalesce/solvers/csg/internal/payoff"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
@@ -46,6 +47,7 @@ func New(inst *problem.Instance) (*Instance, error) {
 type Options struct {
 	solve.Settings
 	Constraints
+	Payoff string // divide the values of the best structure's blocks among their agents, by one of csg.Payoffs
 }
 
 // Read reads a table of coalitions and values from a file: as csg.Read, or as a listing if forced is set, or if the file is one by its size.
@@ -72,6 +74,9 @@ func withForm(opts csg.ReadOptions, forced bool) csg.ReadOptions {
 // result says so; where none was found yet, auction.ErrUnsold.
 func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	p, err := newProgram(inst, &o.Constraints)
+	if err == nil {
+		err = o.checkPayoff()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +122,27 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	if o.Target != nil {
 		r.Target, r.Met = o.Target, found.Met
 	}
+	if o.Payoff != "" && err == nil && r.Blocks != nil {
+		if !r.Proven {
+			r.Notes = append(r.Notes, "payoffs are not known: the solve ended before")
+			return r, nil
+		}
+		if r.Payoff, err = payoff.DivideListed(ctx, inst, r.Blocks, o.Payoff); err != nil {
+			return nil, err
+		}
+	}
 	return r, explained(inst, err)
+}
+
+// checkPayoff returns an error if blocks' values are not divided by a concept.
+func (o *Options) checkPayoff() error {
+	switch {
+	case o.Payoff != "" && !slices.Contains(payoff.Concepts(), o.Payoff):
+		return solve.InvalidInput("Payoff", "found %.40q, expected one of %v", o.Payoff, payoff.Concepts())
+	case o.Minimize && (o.Payoff == payoff.Core || o.Payoff == payoff.Nucleolus):
+		return solve.InvalidInput("Payoff", "found %s of the structure of the smallest value, expected shapley or banzhaf", o.Payoff)
+	}
+	return nil
 }
 
 // mostProved is the most bids of auctions of few goods that branch and cut solves, with a proof, unless another algorithm is asked for.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"coalesce/solvers/auction"
+	"coalesce/solvers/csg/internal/payoff"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
@@ -25,6 +26,8 @@ type Result struct {
 	Bids []int `json:"bids" none:"there is no solution"`
 	// nodes of branch and cut
 	Nodes int64 `json:"nodes"`
+	// what each agent receives
+	Payoff *payoff.Payoff `json:"payoff,omitempty" none:"it was not asked for"`
 	// findings of the check of the answer
 	Certificate *Certificate `json:"certificate" none:"there is no solution"`
 	// tree of prices of cliques of the auction whose goods are the agents and the places of blocks, from which the bound follows without a search

@@ -1,6 +1,7 @@
 package listed
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -47,6 +48,13 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	v.CheckValue(r.Value, !x.Constraints.Minimize)
 	if !reflect.DeepEqual(x.Certificate, r.Certificate) {
 		v.Refute("the certificate differs from that of the instance, whose blocks add up to %s", r.Certificate.Sum)
+	}
+	if x.Payoff != nil {
+		if shown, err := x.Payoff.CheckListed(context.Background(), inst, r.Blocks); err != nil {
+			v.Refute("%w", err)
+		} else {
+			v.Note("payoffs: %s", shown)
+		}
 	}
 	if x.Proof == nil {
 		v.NoteUnchecked()

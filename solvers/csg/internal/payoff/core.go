@@ -61,7 +61,7 @@ func (g *game) core(ctx context.Context, s problem.Structure) ([]*big.Rat, []Wei
 	var collection []Weighted
 	for r, j := range p.basis {
 		if p.x[r].Sign() > 0 {
-			collection = append(collection, Weighted{p.columns[j].mask, text(p.x[r])})
+			collection = append(collection, Weighted{Coalition: p.columns[j].mask, Weight: text(p.x[r])})
 		}
 	}
 	return nil, collection, g.checkBalanced(s, collection)
@@ -87,12 +87,17 @@ func (g *game) checkBalanced(s problem.Structure, collection []Weighted) error {
 		}
 		total.Add(total, w.Mul(w, g.rat(c.Coalition)))
 	}
+	return balanced(sum, total, g.worth(s))
+}
+
+// balanced returns an error unless weights add up to 1 for each agent, and the coalitions to more than a structure is worth.
+func balanced(sum []*big.Rat, total, worth *big.Rat) error {
 	for _, v := range sum {
 		if v.Cmp(big.NewRat(1, 1)) != 0 {
 			return fmt.Errorf("%w: they do not add up to 1 for each agent", errWeights)
 		}
 	}
-	if total.Cmp(g.worth(s)) <= 0 {
+	if total.Cmp(worth) <= 0 {
 		return fmt.Errorf("%w: the coalitions are not worth more than the structure", errWeights)
 	}
 	return nil
@@ -194,7 +199,7 @@ func (g *game) nextLevel(ctx context.Context, f *fixed) (*Level, error) {
 		if c.free || p.x[r].Sign() == 0 {
 			continue
 		}
-		w := Weighted{c.mask, text(p.x[r])}
+		w := Weighted{Coalition: c.mask, Weight: text(p.x[r])}
 		if c.tail {
 			level.Coalitions = append(level.Coalitions, w)
 		} else {

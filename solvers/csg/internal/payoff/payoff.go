@@ -48,8 +48,9 @@ type Payoff struct {
 
 // A Weighted is a coalition and its weight.
 type Weighted struct {
-	Coalition uint64 `json:"coalition"` // number of the coalition: bit i-1 stands for agent i
-	Weight    string `json:"weight"`    // weight, exactly
+	Coalition uint64 `json:"coalition,omitempty" none:"its agents are listed"` // number of the coalition: bit i-1 stands for agent i
+	Agents    []int  `json:"agents,omitempty" none:"it has a number"`          // agents of the coalition, from 1
+	Weight    string `json:"weight"`                                           // weight, exactly
 }
 
 // A Level is one of the nucleolus: the coalitions of a positive weight have this excess in every payoff whose largest excess is
@@ -117,21 +118,12 @@ func (p *Payoff) Check(ctx context.Context, inst *problem.Instance, s problem.St
 	if err != nil {
 		return "", err
 	}
-	var x []*big.Rat
-	for _, t := range p.Exact {
-		a, ok := new(big.Rat).SetString(t)
-		if !ok || len(t) > 1<<16 {
-			return "", fmt.Errorf("found the payoff %.40q, expected a number", t)
-		}
-		x = append(x, a)
-	}
-	same := Payoff{}
-	same.set(x)
-	if !slices.Equal(same.Values, p.Values) || !slices.Equal(same.Exact, p.Exact) {
-		return "", fmt.Errorf("payoffs as float64 differ from the exact ones")
+	x, err := p.read()
+	if err != nil {
+		return "", err
 	}
 	if p.Concept == Core && x == nil && p.Balanced != nil {
-		return "the core is empty: coalitions whose weights add up to 1 for each agent are worth more", g.checkBalanced(s, p.Balanced)
+		return coreIsEmpty, g.checkBalanced(s, p.Balanced)
 	}
 	if len(x) != inst.N {
 		return "", fmt.Errorf("found %d payoffs, expected one for each of %d agents", len(x), inst.N)
@@ -155,9 +147,32 @@ func (p *Payoff) Check(ctx context.Context, inst *problem.Instance, s problem.St
 		if len(found) > 0 {
 			err = fmt.Errorf("coalition %s is worth more than its agents receive", inst.Coalition(found[0]))
 		}
-		return "payoffs are in the core: no coalition is worth more than its agents receive", err
+		return inCore, err
 	}
 	return "payoffs are the nucleolus, by the weights of its levels of excesses", g.checkLevels(ctx, s, x, p.Levels)
+}
+
+// What Check shows of the core.
+const (
+	coreIsEmpty = "the core is empty: coalitions whose weights add up to 1 for each agent are worth more"
+	inCore      = "payoffs are in the core: no coalition is worth more than its agents receive"
+)
+
+// read is the exact payoffs, which those in float64 have to be the nearest of.
+func (p *Payoff) read() (x []*big.Rat, err error) {
+	for _, t := range p.Exact {
+		a, ok := new(big.Rat).SetString(t)
+		if !ok || len(t) > 1<<16 {
+			return nil, fmt.Errorf("found the payoff %.40q, expected a number", t)
+		}
+		x = append(x, a)
+	}
+	same := Payoff{}
+	same.set(x)
+	if !slices.Equal(same.Values, p.Values) || !slices.Equal(same.Exact, p.Exact) {
+		return nil, fmt.Errorf("payoffs as float64 differ from the exact ones")
+	}
+	return x, nil
 }
 
 // values are the Shapley or Banzhaf values of the games of blocks.

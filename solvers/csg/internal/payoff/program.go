@@ -9,12 +9,13 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// A column is a variable of a program: its entries are 1 in the rows of mask, and tail in the last row of programs that have one.
+// A column is a variable of a program: its entries are 1 in the rows of agents, from 0, and tail in the last row of programs that have one.
 type column struct {
-	mask uint64
-	tail bool
-	free bool // of either sign
-	cost *big.Rat
+	agents []int
+	mask   uint64 // of up to 64 agents, who are its bits where agents are not set
+	tail   bool
+	free   bool // of either sign
+	cost   *big.Rat
 }
 
 // A program is a linear program in exact numbers, by the primal simplex method: the most that columns cost in all, where the entries of each row add up
@@ -32,7 +33,7 @@ type program struct {
 func newProgram(agents int, tail bool, amount []*big.Rat) *program {
 	p := &program{agents: agents, rows: agents, x: amount}
 	for i := range agents {
-		p.columns = append(p.columns, column{mask: 1 << i, cost: new(big.Rat)})
+		p.columns = append(p.columns, column{agents: []int{i}, mask: 1 << i, cost: new(big.Rat)})
 	}
 	if tail {
 		p.rows++
@@ -52,6 +53,9 @@ func newProgram(agents int, tail bool, amount []*big.Rat) *program {
 
 // add adds a column outside the basis.
 func (p *program) add(c column) int {
+	for m := c.mask; m != 0; m &= m - 1 {
+		c.agents = append(c.agents, bits.TrailingZeros64(m))
+	}
 	p.columns, p.place = append(p.columns, c), append(p.place, -1)
 	return len(p.columns) - 1
 }
@@ -59,8 +63,8 @@ func (p *program) add(c column) int {
 // dot is a column times the prices of rows, or a row of the inverse.
 func (p *program) dot(c *column, y []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
-	for m := c.mask; m != 0; m &= m - 1 {
-		if v := y[bits.TrailingZeros64(m)]; v.Sign() != 0 {
+	for _, i := range c.agents {
+		if v := y[i]; v.Sign() != 0 {
 			sum.Add(sum, v)
 		}
 	}

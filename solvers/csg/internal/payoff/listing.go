@@ -193,54 +193,19 @@ func listedValues(l *problem.Listing, blocks [][]int, concept string) ([]*big.Ra
 
 // listedCore is a payoff in the core of a structure, or a balanced collection worth more, as of tables.
 func listedCore(ctx context.Context, l *problem.Listing, blocks [][]int) ([]*big.Rat, []Weighted, error) {
-	amount, most := make([]*big.Rat, l.N), big.NewInt(1)
-	for i := range amount {
-		amount[i] = big.NewRat(1, 1)
-	}
-	p := newProgram(l.N, false, amount)
-	for _, c := range l.Coalitions {
+	u, most := unit(l), big.NewInt(1)
+	known := make([]Coalition, len(l.Coalitions))
+	for k, c := range l.Coalitions {
 		most.Add(most, new(big.Int).Abs(big.NewInt(c.Value)))
+		known[k] = Coalition{c.Agents, new(big.Rat).SetInt64(c.Value)}
+		known[k].Value.Mul(known[k].Value, u)
 	}
-	u := unit(l)
 	lowest := new(big.Rat).SetInt(most.Neg(most).Lsh(most, 120)) // of agents alone that are not listed
-	lowest.Mul(lowest, u)
-	for i := range l.N {
-		p.columns[i].cost = lowest
+	x, collection, err := coreOf(ctx, l.N, lowest.Mul(lowest, u), known, listedWorth(l, blocks), nil)
+	if collection != nil && err == nil {
+		err = checkListedBalanced(l, blocks, collection)
 	}
-	for _, c := range l.Coalitions {
-		cost := new(big.Rat).SetInt64(c.Value)
-		cost.Mul(cost, u)
-		if len(c.Agents) == 1 {
-			p.columns[c.Agents[0]-1].cost = cost
-			continue
-		}
-		rows := make([]int, len(c.Agents))
-		for k, agent := range c.Agents {
-			rows[k] = agent - 1
-		}
-		p.add(column{agents: rows, cost: cost})
-	}
-	if err := p.optimize(ctx, none); err != nil {
-		return nil, nil, err
-	}
-	y, total := p.prices(), new(big.Rat)
-	for _, v := range y {
-		total.Add(total, v)
-	}
-	if total.Cmp(listedWorth(l, blocks)) == 0 {
-		return y, nil, nil
-	}
-	var collection []Weighted
-	for r, j := range p.basis {
-		if p.x[r].Sign() > 0 {
-			agents := slices.Clone(p.columns[j].agents)
-			for k := range agents {
-				agents[k]++
-			}
-			collection = append(collection, Weighted{Agents: agents, Weight: text(p.x[r])})
-		}
-	}
-	return nil, collection, checkListedBalanced(l, blocks, collection)
+	return x, collection, err
 }
 
 // listedWorth is the value of a structure.
@@ -254,22 +219,13 @@ func listedWorth(l *problem.Listing, blocks [][]int) *big.Rat {
 
 // checkListedBalanced is checkBalanced of listed coalitions.
 func checkListedBalanced(l *problem.Listing, blocks [][]int, collection []Weighted) error {
-	sum, total := make([]*big.Rat, l.N), new(big.Rat)
-	for i := range sum {
-		sum[i] = new(big.Rat)
-	}
-	for _, c := range collection {
-		w, ok := new(big.Rat).SetString(c.Weight)
-		at := slices.IndexFunc(l.Coalitions, func(k problem.Listed) bool { return slices.Equal(k.Agents, c.Agents) })
-		if at < 0 || !ok || w.Sign() <= 0 || len(c.Weight) > 1<<12 {
-			return fmt.Errorf("%w: found the weight %.40q of a coalition", errWeights, c.Weight)
-		}
-		for _, agent := range c.Agents {
-			sum[agent-1].Add(sum[agent-1], w)
+	u := unit(l)
+	return CheckBalanced(l.N, collection, listedWorth(l, blocks), func(agents []int) *big.Rat {
+		at := slices.IndexFunc(l.Coalitions, func(k problem.Listed) bool { return slices.Equal(k.Agents, agents) })
+		if at < 0 {
+			return nil
 		}
 		v := new(big.Rat).SetInt64(l.Coalitions[at].Value)
-		total.Add(total, w.Mul(w, v))
-	}
-	total.Mul(total, unit(l))
-	return balanced(sum, total, listedWorth(l, blocks))
+		return v.Mul(v, u)
+	})
 }

@@ -34,7 +34,7 @@ class Build(build_py):
     def run(self):
         super().run()
         package = pathlib.Path(self.build_lib) / "coalesce"
-        if any((package / name).exists() for name in ("libcoalesce.so", "libcoalesce.dll")):
+        if any((package / name).exists() for name in ("libcoalesce.so", "libcoalesce.dll", "libcoalesce.dylib")):
             return
         sources = next((p for p in (HERE / "go", HERE.parent) if (p / "cmd" / "libcoalesce").is_dir()), None)
         if sources is None:

@@ -117,7 +117,7 @@ class Tune(ctypes.Structure):
 def _load() -> ctypes.CDLL:
     """The library with CUDA where the wheel has it and a driver answers, else the plain one."""
     here = pathlib.Path(__file__).parent
-    path, cuda = here / ("libcoalesce.dll" if sys.platform == "win32" else "libcoalesce.so"), here / "libcoalesce-cuda.so"
+    path, cuda = here / ("libcoalesce" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")), here / "libcoalesce-cuda.so"
     if cuda.exists():
         try:
             if ctypes.CDLL("libcuda.so.1").cuInit(0) == 0:

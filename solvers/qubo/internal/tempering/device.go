@@ -74,6 +74,8 @@ const (
 	clusterShare  = 0.9  // share of the differing variables in a cluster above which cluster moves end
 	clusterLook   = 100  // sweeps before that share is judged
 	migrateEvery  = 2000 // sweeps after which blocks with cluster moves get another's best
+	inviteEvery   = 500  // and after which some of those without do
+	inviteFour    = 4    // of the latter, of eight in a row
 	maxMigrants   = 128  // blocks that get another's best at once
 	annealFrom    = 1 << 15
 	annealOnly    = 1 << 18
@@ -218,14 +220,26 @@ func (t *tempering) sow(block int, mask uint32) error {
 	return t.kernels.Plant(t.streams[0], g, t.now, t.record, uint64(t.p.N), uint64(block), uint64(mask))
 }
 
-// migrate gives blocks with ladders, about maxMigrants at a time and in turn, the best solution of
-// another block, drawn at random, in place of one of their two coldest replicas.
-func (t *tempering) migrate(seed uint64, number int64) error {
+// migrate gives blocks with ladders, about maxMigrants at a time and in turn, the best solution of another block in place of one of
+// their two coldest replicas. With cluster moves that is a block drawn at random. Without, it is the better of two, by the scores seen,
+// and four of eight blocks in a row get none: they go on by themselves.
+func (t *tempering) migrate(seed uint64, number int64, seen []int64) error {
 	size := int64(4 * ((t.p.N + 31) / 32))
 	many := uint64(t.blocks - t.anneals)
 	step := (many + maxMigrants - 1) / maxMigrants
 	for block := uint64(number) % step; block < many; block += step {
-		from := (block + 1 + draw.RandomWord(seed, uint64(number), block)%(many-1)) % many
+		other := func(k uint64) uint64 {
+			return (block + 1 + draw.RandomWord(seed, uint64(number), block+k<<32)%(many-1)) % many
+		}
+		from := other(0)
+		if t.every == 0 {
+			if block%8 < inviteFour {
+				continue
+			}
+			if second := other(1); seen[second*qubo.TemperScoreScores+qubo.TemperScoreKept] > seen[from*qubo.TemperScoreScores+qubo.TemperScoreKept] {
+				from = second
+			}
+		}
 		if err := errors.Join(t.streams[0].Copy(t.record, 0, t.kept, int64(from)*size, size), t.sow(int(block), 2)); err != nil {
 			return err
 		}

@@ -7,11 +7,12 @@ import (
 
 // temperSpans are the coldest and the hottest temperature of ladders, in sizes of a typical field
 // (needs.temperature); blocks take the four of a row in turn. The first row is for replicas in
-// pairs, with cluster moves, the second for ladders without. docs/notes/qubo-flips.md has the
-// spans that were tried.
-var temperSpans = [2][4][2]float64{
+// pairs, with cluster moves, the others for ladders without: of few neighbours, of which the coldest need not be so cold, and of more.
+// docs/notes/qubo-flips.md has the spans that were tried.
+var temperSpans = [3][4][2]float64{
 	{{0.075, 0.18}, {0.075, 0.22}, {0.06, 0.25}, {0.08, 0.35}},
-	{{0.06, 0.40}, {0.06, 0.52}, {0.075, 0.45}, {0.09, 0.60}},
+	{{0.07, 0.29}, {0.09, 0.25}, {0.075, 0.45}, {0.06, 0.52}},
+	{{0.06, 0.40}, {0.06, 0.52}, {0.06, 0.46}, {0.075, 0.45}},
 }
 
 // Courses of annealing.
@@ -31,10 +32,14 @@ func (t *tempering) deviceTemperature(temperature float64) int64 {
 // ladder has fixed temperatures in even steps, one for each replica, or for each pair of replicas
 // where there are cluster moves.
 func (t *tempering) ladder(block int) []int64 {
-	words, each, span := make([]int64, qubo.TemperLadderRungs), 1, temperSpans[1][block%4]
-	if t.every > 0 {
-		each, span = 2, temperSpans[0][block%4]
+	words, each, row := make([]int64, qubo.TemperLadderRungs), 1, 2
+	switch {
+	case t.every > 0:
+		each, row = 2, 0
+	case t.needs.degree <= clusterDegree:
+		row = 1
 	}
+	span := temperSpans[row][block%4]
 	steps := replicas/each - 1
 	var at [replicas]float64
 	for k := range at {

@@ -167,14 +167,10 @@ func variantFor(facts device.Facts, s requirements) (*device.Variant, error) {
 	return best, nil
 }
 
-// threads is the size of a block that suits a problem: each warp has a few visits in each colour,
-// and the replicas of 1,536 threads, or of 1,024 where there are more variables, fit the shared
-// memory of a multiprocessor of Hopper's.
+// threads is the size of a block that suits a problem: each warp has a few visits in each colour. With cluster moves the
+// replicas of 1,536 threads, or of 1,024 where there are more variables, fit the shared memory of a multiprocessor of Hopper's. Without,
+// one ladder of many sweeps finds more than several of few.
 func (s requirements) threads() int {
-	words := s.n
-	if s.clusters() {
-		words *= 2
-	}
 	switch {
 	case s.n <= 200:
 		return 64
@@ -182,7 +178,7 @@ func (s requirements) threads() int {
 		return 128
 	case s.n <= 4000:
 		return 256
-	case words <= 18000:
+	case s.clusters() && 2*s.n <= 18000:
 		return 512
 	}
 	return 1024

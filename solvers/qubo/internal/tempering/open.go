@@ -2,6 +2,7 @@ package tempering
 
 import (
 	"errors"
+	"fmt"
 
 	"coalesce/autotune/tuned"
 	"coalesce/generated/qubo"
@@ -60,8 +61,13 @@ func (s requirements) workload(facts device.Facts) (tuned.Workload, error) {
 		return tuned.Workload{}, err
 	}
 	return tuned.Workload{Fixed: map[string]string{"weight": qubo.Temper.Value(suits, "weight")}, Size: s.n,
-		Comparable: func(v *device.Variant, _ int) error { return s.takenBy(v, facts, s.clusters()) },
-		Prior:      tuned.Prior{Variant: suits, Why: "slots of one size where weights allow, and threads that suit so many variables"}}, nil
+		Comparable: func(v *device.Variant, _ int) error {
+			if block, few := qubo.Temper.Int(v, "block"), s.threads(); block < few && !s.clusters() {
+				return fmt.Errorf("%s: the tuner counts visits of all blocks, ladders without cluster moves need sweeps: %d threads or more", v.Label, few)
+			}
+			return s.takenBy(v, facts, s.clusters())
+		},
+		Prior: tuned.Prior{Variant: suits, Why: "slots of one size where weights allow, and threads that suit so many variables"}}, nil
 }
 
 // Workload is the description by which a variant is chosen for lattices with weights of a type.

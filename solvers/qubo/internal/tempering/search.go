@@ -288,9 +288,9 @@ func (r *temperingRun) seedBlocks(number int64) error {
 	case r.combined:
 		r.combined = false
 		return r.setReplicas(r.X, int(number)%ladders, 1)
-	case r.every > 0 && r.since >= migrateEvery && ladders > 1:
+	case ladders > 1 && (r.every > 0 && r.since >= migrateEvery || r.every == 0 && r.since >= inviteEvery):
 		r.since, r.grown = 0, [2]int64{}
-		return r.migrate(r.Seed, number)
+		return r.migrate(r.Seed, number, r.seen)
 	}
 	if x := r.taken; x != nil {
 		r.taken = nil

@@ -317,7 +317,7 @@ func TestTemperChoice(t *testing.T) {
 		{2000, 0, 12, "block=256,state=shared,weight=int32"},
 		{8000, 2, 4, "block=512,state=shared,weight=unit"},
 		{14000, 2, 4, "block=1024,state=shared,weight=unit"},
-		{14000, 2, 12, "block=512,state=shared,weight=unit"},
+		{14000, 2, 12, "block=1024,state=shared,weight=unit"},
 		{20000, 2, 4, "block=1024,state=shared,weight=unit"},
 		{50000, 2, 12, "block=1024,state=shared,weight=unit"},
 		{50000, 2, 4, "block=1024,state=global,weight=unit"},

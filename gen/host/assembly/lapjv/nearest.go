@@ -37,34 +37,34 @@ func (g *native) large() {
 
 // tails fills tail for m columns.
 func (g *native) tails(m reg.Register) {
-	n := g.GP64()
-	g.MOVQ(m, n)
-	g.ANDQ(operand.Imm(uint64(g.lanes-1)), n)
+	n := g.asm.GP64()
+	g.asm.MOVQ(m, n)
+	g.asm.ANDQ(operand.Imm(uint64(g.lanes-1)), n)
 	if g.wide {
-		bits, k := g.GP64(), g.K()
-		g.MOVQ(n, reg.RCX)
-		g.MOVQ(operand.U64(1), bits)
-		g.SHLQ(reg.CL, bits)
-		g.DECQ(bits)
-		g.KMOVW(bits.As32(), k)
+		bits, k := g.asm.GP64(), g.asm.K()
+		g.asm.MOVQ(n, reg.RCX)
+		g.asm.MOVQ(operand.U64(1), bits)
+		g.asm.SHLQ(reg.CL, bits)
+		g.asm.DECQ(bits)
+		g.asm.KMOVW(bits.As32(), k)
 		g.tail = k
 		return
 	}
 	mask := g.vector()
 	if g.size == 8 {
-		g.VPCMPGTQ(g.iota(), g.broadcastInt(n), mask)
+		g.asm.VPCMPGTQ(g.iota(), g.broadcastInt(n), mask)
 	} else {
-		g.VPCMPGTD(g.places(), g.broadcast4(n), mask)
+		g.asm.VPCMPGTD(g.places(), g.broadcast4(n), mask)
 	}
 	g.tail = mask
 }
 
 // places is 0, 1, 2 and so on, in lanes of four bytes of AVX2.
 func (g *native) places() reg.VecVirtual {
-	t, x := g.GP64(), g.vector()
-	g.MOVQ(operand.U64(0x0706050403020100), t)
-	g.VMOVQ(t, x.AsX())
-	g.VPMOVZXBD(x.AsX(), x)
+	t, x := g.asm.GP64(), g.vector()
+	g.asm.MOVQ(operand.U64(0x0706050403020100), t)
+	g.asm.VMOVQ(t, x.AsX())
+	g.asm.VPMOVZXBD(x.AsX(), x)
 	return x
 }
 
@@ -72,11 +72,11 @@ func (g *native) places() reg.VecVirtual {
 func (g *native) broadcast4(x reg.GPVirtual) reg.VecVirtual {
 	y := g.vector()
 	if g.wide {
-		g.VPBROADCASTD(x.As32(), y)
+		g.asm.VPBROADCASTD(x.As32(), y)
 		return y
 	}
-	g.VMOVD(x.As32(), y.AsX())
-	g.VPBROADCASTD(y.AsX(), y)
+	g.asm.VMOVD(x.As32(), y.AsX())
+	g.asm.VPBROADCASTD(y.AsX(), y)
 	return y
 }
 
@@ -94,18 +94,18 @@ func (g *native) load(m operand.Mem, last bool) reg.VecVirtual {
 	double := g.size == 8
 	switch {
 	case !last:
-		g.VMOVUPD(m, x)
+		g.asm.VMOVUPD(m, x)
 	case g.wide:
-		if g.VMOVAPD(g.most, x); double {
-			g.VMOVUPD(m, g.tail, x)
+		if g.asm.VMOVAPD(g.most, x); double {
+			g.asm.VMOVUPD(m, g.tail, x)
 		} else {
-			g.VMOVUPS(m, g.tail, x)
+			g.asm.VMOVUPS(m, g.tail, x)
 		}
 	default:
 		if double {
-			g.VMASKMOVPD(m, g.tail, x)
+			g.asm.VMASKMOVPD(m, g.tail, x)
 		} else {
-			g.VMASKMOVPS(m, g.tail, x)
+			g.asm.VMASKMOVPS(m, g.tail, x)
 		}
 		g.blend(g.tail, x, g.most, x)
 	}
@@ -116,11 +116,11 @@ func (g *native) load(m operand.Mem, last bool) reg.VecVirtual {
 func (g *native) lower(x operand.Op, to reg.Register) {
 	switch g.elem {
 	case "Float64":
-		g.VMINPD(to, x, to)
+		g.asm.VMINPD(to, x, to)
 	case "Float32":
-		g.VMINPS(to, x, to)
+		g.asm.VMINPS(to, x, to)
 	case "Int32":
-		g.VPMINSD(x, to, to)
+		g.asm.VPMINSD(x, to, to)
 	}
 }
 
@@ -128,9 +128,9 @@ func (g *native) lower(x operand.Op, to reg.Register) {
 func (g *native) add(x, sum reg.VecVirtual) {
 	switch g.elem {
 	case "Float64":
-		g.VADDPD(x, sum, sum)
+		g.asm.VADDPD(x, sum, sum)
 	case "Float32":
-		g.VADDPS(x, sum, sum)
+		g.asm.VADDPS(x, sum, sum)
 	}
 }
 
@@ -143,40 +143,40 @@ func (g *native) compared(x reg.VecVirtual, y operand.Op, less bool) reg.Registe
 	if g.elem == "Int32" && !g.wide {
 		k := g.vector()
 		if less {
-			g.VPCMPGTD(x, y, k) // y > x
+			g.asm.VPCMPGTD(x, y, k) // y > x
 		} else {
-			g.VPCMPEQD(y, x, k)
+			g.asm.VPCMPEQD(y, x, k)
 		}
 		return k
 	}
 	var k reg.Register = g.vector()
 	if g.wide {
-		k = g.K()
+		k = g.asm.K()
 	}
 	switch g.elem {
 	case "Float64":
-		g.VCMPPD(operand.Imm(how), y, x, k)
+		g.asm.VCMPPD(operand.Imm(how), y, x, k)
 	case "Float32":
-		g.VCMPPS(operand.Imm(how), y, x, k)
+		g.asm.VCMPPS(operand.Imm(how), y, x, k)
 	case "Int32":
-		g.VPCMPD(operand.Imm(how&1), y, x, k)
+		g.asm.VPCMPD(operand.Imm(how&1), y, x, k)
 	}
 	return k
 }
 
 // bitsIn are the lanes of a mask.
 func (g *native) bitsIn(k reg.Register) reg.GPVirtual {
-	x := g.GP64()
+	x := g.asm.GP64()
 	switch {
 	case g.wide:
-		g.KMOVW(k, x.As32())
+		g.asm.KMOVW(k, x.As32())
 		if g.size == 8 {
-			g.MOVBLZX(x.As8(), x.As32())
+			g.asm.MOVBLZX(x.As8(), x.As32())
 		}
 	case g.size == 8:
-		g.VMOVMSKPD(k, x.As32())
+		g.asm.VMOVMSKPD(k, x.As32())
 	default:
-		g.VMOVMSKPS(k, x.As32())
+		g.asm.VMOVMSKPS(k, x.As32())
 	}
 	return x
 }
@@ -184,9 +184,9 @@ func (g *native) bitsIn(k reg.Register) reg.GPVirtual {
 // blend makes to x where a mask of AVX2 is set, and y elsewhere.
 func (g *native) blend(mask, x, y, to reg.Register) {
 	if g.size == 8 {
-		g.VBLENDVPD(mask, x, y, to)
+		g.asm.VBLENDVPD(mask, x, y, to)
 	} else {
-		g.VBLENDVPS(mask, x, y, to)
+		g.asm.VBLENDVPS(mask, x, y, to)
 	}
 }
 
@@ -196,9 +196,9 @@ func (g *native) choose(x reg.VecVirtual, mask reg.Register, to reg.VecVirtual) 
 	case !g.wide:
 		g.blend(mask, x, to, to)
 	case g.size == 8:
-		g.VMOVDQA64(x, mask, to)
+		g.asm.VMOVDQA64(x, mask, to)
 	default:
-		g.VMOVDQA32(x, mask, to)
+		g.asm.VMOVDQA32(x, mask, to)
 	}
 }
 
@@ -206,17 +206,17 @@ func (g *native) choose(x reg.VecVirtual, mask reg.Register, to reg.VecVirtual) 
 func (g *native) low(x reg.VecVirtual) reg.VecVirtual {
 	y, z := g.vector(), g.vector()
 	if g.wide {
-		g.VEXTRACTF64X4(operand.Imm(1), x, y.AsY())
+		g.asm.VEXTRACTF64X4(operand.Imm(1), x, y.AsY())
 		g.lower(x.AsY(), y.AsY())
 	} else {
-		g.VMOVAPD(x, y)
+		g.asm.VMOVAPD(x, y)
 	}
-	g.VEXTRACTF128(operand.Imm(1), y.AsY(), z.AsX())
+	g.asm.VEXTRACTF128(operand.Imm(1), y.AsY(), z.AsX())
 	g.lower(z.AsX(), y.AsX())
-	g.VPERMILPD(operand.Imm(1), y.AsX(), z.AsX())
+	g.asm.VPERMILPD(operand.Imm(1), y.AsX(), z.AsX())
 	g.lower(z.AsX(), y.AsX())
 	if g.size == 4 {
-		g.VPSHUFD(operand.Imm(1), y.AsX(), z.AsX())
+		g.asm.VPSHUFD(operand.Imm(1), y.AsX(), z.AsX())
 		g.lower(z.AsX(), y.AsX())
 	}
 	return y
@@ -228,7 +228,7 @@ func (g *native) wholly(x reg.VecVirtual) reg.VecVirtual {
 		return g.broadcast(x)
 	}
 	y := g.vector()
-	g.VBROADCASTSS(x.AsX(), y)
+	g.asm.VBROADCASTSS(x.AsX(), y)
 	return y
 }
 
@@ -242,16 +242,16 @@ func (g *native) broken(sums []reg.VecVirtual, bad string) {
 	}
 	var k reg.Register = g.vector()
 	if g.wide {
-		k = g.K()
+		k = g.asm.K()
 	}
 	if g.size == 8 {
-		g.VCMPPD(operand.Imm(unordered), sums[0], sums[0], k)
+		g.asm.VCMPPD(operand.Imm(unordered), sums[0], sums[0], k)
 	} else {
-		g.VCMPPS(operand.Imm(unordered), sums[0], sums[0], k)
+		g.asm.VCMPPS(operand.Imm(unordered), sums[0], sums[0], k)
 	}
 	x := g.bitsIn(k)
-	g.TESTL(x.As32(), x.As32())
-	g.goTo(g.JNE, bad)
+	g.asm.TESTL(x.As32(), x.As32())
+	g.goTo(g.asm.JNE, bad)
 }
 
 // nearest writes the least cost of each row.
@@ -262,9 +262,9 @@ func (g *native) nearest() {
 	m := g.field(cols)
 	g.large()
 	g.tails(m)
-	i, n := g.GP64(), g.GP64()
-	g.XORQ(i, i)
-	g.XORQ(n, n)
+	i, n := g.asm.GP64(), g.asm.GP64()
+	g.asm.XORQ(i, i)
+	g.asm.XORQ(n, n)
 	c := g.field(costs)
 	list, own, owner, u := g.field(free), g.field(column), g.field(row), g.field(dualRow)
 	var sums []reg.VecVirtual
@@ -272,12 +272,12 @@ func (g *native) nearest() {
 		sums = append(sums, g.zero())
 	}
 	turn, done, bad, next := g.label("rows"), g.label("done"), g.label("bad"), g.label("next")
-	g.Label(turn)
-	g.CMPQ(i, operand.Mem{Base: g.s, Disp: rows})
-	g.goTo(g.JGE, done)
+	g.asm.Label(turn)
+	g.asm.CMPQ(i, operand.Mem{Base: g.s, Disp: rows})
+	g.goTo(g.asm.JGE, done)
 	least := [4]reg.VecVirtual{g.vector(), g.vector(), g.vector(), g.vector()}
 	for b := range 4 {
-		g.VMOVAPD(g.most, least[b])
+		g.asm.VMOVAPD(g.most, least[b])
 	}
 	g.blocks(m, 4, func(j reg.Register, b int, last bool) {
 		x := g.load(g.cost(c, j, b), last)
@@ -293,20 +293,20 @@ func (g *native) nearest() {
 	case "Float64":
 		value = first
 	case "Float32":
-		g.VXORPD(value.AsX(), value.AsX(), value.AsX())
-		g.VCVTSS2SD(first.AsX(), value.AsX(), value.AsX())
+		g.asm.VXORPD(value.AsX(), value.AsX(), value.AsX())
+		g.asm.VCVTSS2SD(first.AsX(), value.AsX(), value.AsX())
 	case "Int32":
-		x := g.GP64()
-		g.VMOVD(first.AsX(), x.As32())
-		g.VXORPD(value.AsX(), value.AsX(), value.AsX())
-		g.VCVTSI2SDL(x.As32(), value.AsX(), value.AsX())
+		x := g.asm.GP64()
+		g.asm.VMOVD(first.AsX(), x.As32())
+		g.asm.VXORPD(value.AsX(), value.AsX(), value.AsX())
+		g.asm.VCVTSI2SDL(x.As32(), value.AsX(), value.AsX())
 	}
 	if g.elem != "Int32" {
 		g.ucomis(first, g.most)
-		g.goTo(g.JLS, bad)
+		g.goTo(g.asm.JLS, bad)
 	}
-	g.VMOVSD(value.AsX(), operand.Mem{Base: u, Index: i, Scale: 8})
-	wanted, at, found := g.wholly(first), g.GP64(), g.label("found")
+	g.asm.VMOVSD(value.AsX(), operand.Mem{Base: u, Index: i, Scale: 8})
+	wanted, at, found := g.wholly(first), g.asm.GP64(), g.label("found")
 	g.groups(m, 4, func(j reg.Register, blocks int, last bool) {
 		var all reg.GPVirtual
 		for b := range blocks {
@@ -315,47 +315,47 @@ func (g *native) nearest() {
 				all = x
 				continue
 			}
-			g.SHLQ(operand.Imm(uint64(b*g.lanes)), x)
-			g.ORQ(x, all)
+			g.asm.SHLQ(operand.Imm(uint64(b*g.lanes)), x)
+			g.asm.ORQ(x, all)
 		}
 		miss := g.label("miss")
-		g.TESTQ(all, all)
-		g.goTo(g.JEQ, miss)
-		g.TZCNTQ(all, at)
-		g.ADDQ(j, at)
-		g.goTo(g.JMP, found)
-		g.Label(miss)
+		g.asm.TESTQ(all, all)
+		g.goTo(g.asm.JEQ, miss)
+		g.asm.TZCNTQ(all, at)
+		g.asm.ADDQ(j, at)
+		g.goTo(g.asm.JMP, found)
+		g.asm.Label(miss)
 	})
-	g.goTo(g.JMP, bad) // costs that are no numbers
-	g.Label(found)
-	g.CMPL(four(owner, at), operand.Imm(0))
+	g.goTo(g.asm.JMP, bad) // costs that are no numbers
+	g.asm.Label(found)
+	g.asm.CMPL(four(owner, at), operand.Imm(0))
 	taken := g.label("taken")
-	g.goTo(g.JGE, taken)
-	g.MOVL(at.As32(), four(own, i))
-	g.MOVL(i.As32(), four(owner, at))
-	g.goTo(g.JMP, next)
-	g.Label(taken)
-	g.MOVL(i.As32(), four(list, n))
-	g.INCQ(n)
-	g.Label(next)
-	g.ADDQ(operand.Mem{Base: g.s, Disp: stride}, c)
-	g.INCQ(i)
-	g.goTo(g.JMP, turn)
-	g.Label(done)
+	g.goTo(g.asm.JGE, taken)
+	g.asm.MOVL(at.As32(), four(own, i))
+	g.asm.MOVL(i.As32(), four(owner, at))
+	g.goTo(g.asm.JMP, next)
+	g.asm.Label(taken)
+	g.asm.MOVL(i.As32(), four(list, n))
+	g.asm.INCQ(n)
+	g.asm.Label(next)
+	g.asm.ADDQ(operand.Mem{Base: g.s, Disp: stride}, c)
+	g.asm.INCQ(i)
+	g.goTo(g.asm.JMP, turn)
+	g.asm.Label(done)
 	g.broken(sums, bad)
-	g.Store(n, g.ReturnIndex(0))
-	g.VZEROUPPER()
-	g.RET()
-	g.Label(bad)
+	g.asm.Store(n, g.asm.ReturnIndex(0))
+	g.asm.VZEROUPPER()
+	g.asm.RET()
+	g.asm.Label(bad)
 	g.result(-1)
 }
 
 // ucomis compares the low lanes of x and y.
 func (g *native) ucomis(x, y reg.VecVirtual) {
 	if g.size == 8 {
-		g.VUCOMISD(x.AsX(), y.AsX())
+		g.asm.VUCOMISD(x.AsX(), y.AsX())
 	} else {
-		g.VUCOMISS(x.AsX(), y.AsX())
+		g.asm.VUCOMISS(x.AsX(), y.AsX())
 	}
 }
 
@@ -365,13 +365,13 @@ const bandRows = 64
 // nearestRows writes the nearest row of each column.
 func (g *native) nearestRows() {
 	elem := strings.ToLower(g.elem)
-	g.Function("nearestRows" + g.suffix)
-	g.Attributes(attr.NOSPLIT)
-	g.SignatureExpr("func(least, costs *" + elem + ", stride, rows, cols int, at *int32) int")
-	g.Doc("nearestRows"+g.suffix+fmt.Sprintf(" finds the least cost of each column and its row, of %d rows or more. Lists have room for", bandRows),
+	g.asm.Function("nearestRows" + g.suffix)
+	g.asm.Attributes(attr.NOSPLIT)
+	g.asm.SignatureExpr("func(least, costs *" + elem + ", stride, rows, cols int, at *int32) int")
+	g.asm.Doc("nearestRows"+g.suffix+fmt.Sprintf(" finds the least cost of each column and its row, of %d rows or more. Lists have room for", bandRows),
 		fmt.Sprintf("%d columns more. It returns 0, or 1 where a cost is no number.", g.lanes))
-	g.Pragma("noescape")
-	param := func(name string) reg.GPVirtual { return g.Load(g.Param(name), g.GP64()).(reg.GPVirtual) }
+	g.asm.Pragma("noescape")
+	param := func(name string) reg.GPVirtual { return g.asm.Load(g.asm.Param(name), g.asm.GP64()).(reg.GPVirtual) }
 	stride, m := param("stride"), param("cols")
 	least, at := param("least"), param("at")
 	accumulators := 4
@@ -381,63 +381,63 @@ func (g *native) nearestRows() {
 	g.large()
 	g.tails(m)
 	none := g.zero()
-	j := g.GP64()
-	g.XORQ(j, j)
+	j := g.asm.GP64()
+	g.asm.XORQ(j, j)
 	clearing, cleared := g.label("clear"), g.label("clear")
-	g.Label(clearing)
-	g.CMPQ(j, m)
-	g.goTo(g.JGE, cleared)
-	g.VMOVUPD(g.most, operand.Mem{Base: least, Index: j, Scale: uint8(g.size)})
+	g.asm.Label(clearing)
+	g.asm.CMPQ(j, m)
+	g.goTo(g.asm.JGE, cleared)
+	g.asm.VMOVUPD(g.most, operand.Mem{Base: least, Index: j, Scale: uint8(g.size)})
 	if g.size == 8 { // of half as many bytes
-		g.VMOVUPD(none.AsY(), four(at, j))
+		g.asm.VMOVUPD(none.AsY(), four(at, j))
 	} else {
-		g.VMOVUPD(none, four(at, j))
+		g.asm.VMOVUPD(none, four(at, j))
 	}
-	g.ADDQ(operand.Imm(uint64(g.lanes)), j)
-	g.goTo(g.JMP, clearing)
-	g.Label(cleared)
+	g.asm.ADDQ(operand.Imm(uint64(g.lanes)), j)
+	g.goTo(g.asm.JMP, clearing)
+	g.asm.Label(cleared)
 	sums := []reg.VecVirtual{none, g.zero()}
 	if g.wide {
 		sums = append(sums, g.zero(), g.zero())
 	}
 
-	i, bands, done := g.GP64(), g.label("bands"), g.label("done")
-	g.XORQ(i, i)
-	g.Label(bands)
-	g.XORQ(j, j)
+	i, bands, done := g.asm.GP64(), g.label("bands"), g.label("done")
+	g.asm.XORQ(i, i)
+	g.asm.Label(bands)
+	g.asm.XORQ(j, j)
 	panel := func(registers int, last bool) {
 		phases := accumulators / registers
 		from, end := g.label("panel"), g.label("panel")
 		if last {
-			g.CMPQ(j, m)
-			g.goTo(g.JGE, end)
+			g.asm.CMPQ(j, m)
+			g.goTo(g.asm.JGE, end)
 		} else {
-			g.Label(from)
-			t := g.GP64()
-			g.LEAQ(operand.Mem{Base: j, Disp: registers * g.lanes}, t)
-			g.CMPQ(t, m)
-			g.goTo(g.JGT, end)
+			g.asm.Label(from)
+			t := g.asm.GP64()
+			g.asm.LEAQ(operand.Mem{Base: j, Disp: registers * g.lanes}, t)
+			g.asm.CMPQ(t, m)
+			g.goTo(g.asm.JGT, end)
 		}
-		c := g.GP64()
-		g.MOVQ(stride, c)
-		g.IMULQ(i, c)
-		g.LEAQ(operand.Mem{Base: c, Index: j, Scale: uint8(g.size)}, c)
-		g.ADDQ(g.Load(g.Param("costs"), g.GP64()), c)
+		c := g.asm.GP64()
+		g.asm.MOVQ(stride, c)
+		g.asm.IMULQ(i, c)
+		g.asm.LEAQ(operand.Mem{Base: c, Index: j, Scale: uint8(g.size)}, c)
+		g.asm.ADDQ(g.asm.Load(g.asm.Param("costs"), g.asm.GP64()), c)
 		rows := []operand.Mem{{Base: c}}
-		step := g.GP64() // bytes from one turn to the next
-		g.MOVQ(stride, step)
+		step := g.asm.GP64() // bytes from one turn to the next
+		g.asm.MOVQ(stride, step)
 		if phases > 1 {
-			g.SHLQ(operand.Imm(map[int]uint64{2: 1, 4: 2, 8: 3}[phases]), step)
+			g.asm.SHLQ(operand.Imm(map[int]uint64{2: 1, 4: 2, 8: 3}[phases]), step)
 			rows = append(rows, operand.Mem{Base: c, Index: stride, Scale: 1})
 		}
 		var fourth reg.GPVirtual
 		if phases > 2 {
-			three := g.GP64()
-			g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, three)
+			three := g.asm.GP64()
+			g.asm.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, three)
 			rows = append(rows, operand.Mem{Base: c, Index: stride, Scale: 2}, operand.Mem{Base: c, Index: three, Scale: 1})
 			if phases > 4 {
-				fourth = g.GP64()
-				g.LEAQ(operand.Mem{Base: c, Index: stride, Scale: 4}, fourth)
+				fourth = g.asm.GP64()
+				g.asm.LEAQ(operand.Mem{Base: c, Index: stride, Scale: 4}, fourth)
 				rows = append(rows, operand.Mem{Base: fourth}, operand.Mem{Base: fourth, Index: stride, Scale: 1},
 					operand.Mem{Base: fourth, Index: stride, Scale: 2}, operand.Mem{Base: fourth, Index: three, Scale: 1})
 			}
@@ -445,17 +445,17 @@ func (g *native) nearestRows() {
 		var low, where []reg.VecVirtual
 		for range accumulators {
 			low, where = append(low, g.vector()), append(where, g.vector())
-			g.VMOVAPD(g.most, low[len(low)-1])
+			g.asm.VMOVAPD(g.most, low[len(low)-1])
 		}
-		number, more := g.same(i), g.GP64()
+		number, more := g.same(i), g.asm.GP64()
 		for _, x := range where {
-			g.VMOVAPD(number, x)
+			g.asm.VMOVAPD(number, x)
 		}
-		g.MOVQ(operand.U64(uint64(phases)), more)
-		by, left := g.same(more), g.GP64()
-		g.MOVQ(operand.U64(uint64(bandRows/phases)), left)
+		g.asm.MOVQ(operand.U64(uint64(phases)), more)
+		by, left := g.same(more), g.asm.GP64()
+		g.asm.MOVQ(operand.U64(uint64(bandRows/phases)), left)
 		turn := g.label("turn")
-		g.Label(turn)
+		g.asm.Label(turn)
 		for p := range phases {
 			for r := range registers {
 				m := rows[p]
@@ -468,25 +468,25 @@ func (g *native) nearestRows() {
 			}
 		}
 		if g.size == 8 {
-			g.VPADDQ(by, number, number)
+			g.asm.VPADDQ(by, number, number)
 		} else {
-			g.VPADDD(by, number, number)
+			g.asm.VPADDD(by, number, number)
 		}
-		g.ADDQ(step, c)
+		g.asm.ADDQ(step, c)
 		if phases > 4 {
-			g.ADDQ(step, fourth)
+			g.asm.ADDQ(step, fourth)
 		}
-		g.DECQ(left)
-		g.goTo(g.JNE, turn)
+		g.asm.DECQ(left)
+		g.goTo(g.asm.JNE, turn)
 		for r := range registers {
 			for p := 1; p < phases; p++ {
 				a, b := r, p*registers+r
-				t := g.GP64()
-				g.MOVQ(operand.U64(uint64(p)), t)
+				t := g.asm.GP64()
+				g.asm.MOVQ(operand.U64(uint64(p)), t)
 				if further := g.same(t); g.size == 8 {
-					g.VPADDQ(further, where[b], where[b])
+					g.asm.VPADDQ(further, where[b], where[b])
 				} else {
-					g.VPADDD(further, where[b], where[b])
+					g.asm.VPADDD(further, where[b], where[b])
 				}
 				g.choose(where[b], g.compared(low[b], low[a], true), where[a])
 				g.lower(low[b], low[a])
@@ -495,80 +495,80 @@ func (g *native) nearestRows() {
 			place := four(at, j)
 			place.Disp = r * g.lanes * 4
 			before, held := g.vector(), g.vector()
-			g.VMOVUPD(to, before)
+			g.asm.VMOVUPD(to, before)
 			if g.size == 8 {
-				g.VPMOVSXDQ(place, held)
+				g.asm.VPMOVSXDQ(place, held)
 			} else {
-				g.VMOVUPD(place, held)
+				g.asm.VMOVUPD(place, held)
 			}
 			g.choose(where[r], g.compared(low[r], before, true), held)
 			g.lower(low[r], before)
-			g.VMOVUPD(before, to)
+			g.asm.VMOVUPD(before, to)
 			switch {
 			case g.size == 4:
-				g.VMOVUPD(held, place)
+				g.asm.VMOVUPD(held, place)
 			case g.wide:
-				g.VPMOVQD(held, place)
+				g.asm.VPMOVQD(held, place)
 			default:
 				high := g.vector()
-				g.VEXTRACTF128(operand.Imm(1), held, high.AsX())
-				g.VSHUFPS(operand.Imm(0x88), high.AsX(), held.AsX(), held.AsX())
-				g.VMOVUPD(held.AsX(), place)
+				g.asm.VEXTRACTF128(operand.Imm(1), held, high.AsX())
+				g.asm.VSHUFPS(operand.Imm(0x88), high.AsX(), held.AsX(), held.AsX())
+				g.asm.VMOVUPD(held.AsX(), place)
 			}
 		}
 		if !last {
-			g.ADDQ(operand.Imm(uint64(registers*g.lanes)), j)
+			g.asm.ADDQ(operand.Imm(uint64(registers*g.lanes)), j)
 			if registers == accumulators {
-				g.goTo(g.JMP, from)
+				g.goTo(g.asm.JMP, from)
 			}
 		}
-		g.Label(end)
+		g.asm.Label(end)
 	}
 	for registers := accumulators; registers > 0; registers /= 2 {
 		panel(registers, false)
 	}
 	panel(1, true)
-	rows, end := param("rows"), g.GP64()
-	g.ADDQ(operand.Imm(bandRows), i)
-	g.CMPQ(i, rows)
-	g.goTo(g.JGE, done)
-	g.LEAQ(operand.Mem{Base: rows, Disp: -bandRows}, end) // the last band may read rows again
-	g.CMPQ(i, end)
-	g.CMOVQGT(end, i)
-	g.goTo(g.JMP, bands)
-	g.Label(done)
+	rows, end := param("rows"), g.asm.GP64()
+	g.asm.ADDQ(operand.Imm(bandRows), i)
+	g.asm.CMPQ(i, rows)
+	g.goTo(g.asm.JGE, done)
+	g.asm.LEAQ(operand.Mem{Base: rows, Disp: -bandRows}, end) // the last band may read rows again
+	g.asm.CMPQ(i, end)
+	g.asm.CMOVQGT(end, i)
+	g.goTo(g.asm.JMP, bands)
+	g.asm.Label(done)
 	bad := g.label("bad")
 	g.broken(sums, bad)
 	g.result(0)
-	g.Label(bad)
+	g.asm.Label(bad)
 	g.result(1)
 }
 
 // rowsBelow writes the search of the rows that have a cost below a bar of its column.
 func (g *native) rowsBelow() {
 	elem := strings.ToLower(g.elem)
-	g.Function("rowsBelow" + g.suffix)
-	g.Attributes(attr.NOSPLIT)
-	g.SignatureExpr("func(bars, costs *" + elem + ", stride, rows, cols int, at *int32) int")
-	g.Doc("rowsBelow"+g.suffix+" lists the rows with a cost below a bar of its column, and returns how many they are. bars have room for",
+	g.asm.Function("rowsBelow" + g.suffix)
+	g.asm.Attributes(attr.NOSPLIT)
+	g.asm.SignatureExpr("func(bars, costs *" + elem + ", stride, rows, cols int, at *int32) int")
+	g.asm.Doc("rowsBelow"+g.suffix+" lists the rows with a cost below a bar of its column, and returns how many they are. bars have room for",
 		fmt.Sprintf("%d columns more.", g.lanes))
-	g.Pragma("noescape")
-	param := func(name string) reg.GPVirtual { return g.Load(g.Param(name), g.GP64()).(reg.GPVirtual) }
+	g.asm.Pragma("noescape")
+	param := func(name string) reg.GPVirtual { return g.asm.Load(g.asm.Param(name), g.asm.GP64()).(reg.GPVirtual) }
 	bars, c, stride, rows, m, at := param("bars"), param("costs"), param("stride"), param("rows"), param("cols"), param("at")
 	g.large()
 	g.tails(m)
-	i, n := g.GP64(), g.GP64()
-	g.XORQ(i, i)
-	g.XORQ(n, n)
+	i, n := g.asm.GP64(), g.asm.GP64()
+	g.asm.XORQ(i, i)
+	g.asm.XORQ(n, n)
 	turn, next, done := g.label("rows"), g.label("next"), g.label("done")
-	g.Label(turn)
-	g.CMPQ(i, rows)
-	g.goTo(g.JGE, done)
+	g.asm.Label(turn)
+	g.asm.CMPQ(i, rows)
+	g.goTo(g.asm.JGE, done)
 	var hits [2]reg.Register
 	for b := range hits {
 		if g.wide {
-			k := g.K()
-			g.KXORW(k, k, k)
+			k := g.asm.K()
+			g.asm.KXORW(k, k, k)
 			hits[b] = k
 		} else {
 			hits[b] = g.zero()
@@ -576,30 +576,30 @@ func (g *native) rowsBelow() {
 	}
 	g.blocks(m, 2, func(j reg.Register, b int, last bool) {
 		bar := g.vector()
-		g.VMOVUPD(g.cost(bars, j, b), bar)
+		g.asm.VMOVUPD(g.cost(bars, j, b), bar)
 		within := g.compared(g.load(g.cost(c, j, b), last), bar, true)
 		if g.wide {
-			g.KORW(within, hits[b], hits[b])
+			g.asm.KORW(within, hits[b], hits[b])
 		} else {
-			g.VPOR(within, hits[b].(reg.VecVirtual), hits[b].(reg.VecVirtual))
+			g.asm.VPOR(within, hits[b].(reg.VecVirtual), hits[b].(reg.VecVirtual))
 		}
 	})
 	if g.wide {
-		g.KORW(hits[1], hits[0], hits[0])
+		g.asm.KORW(hits[1], hits[0], hits[0])
 	} else {
-		g.VPOR(hits[1].(reg.VecVirtual), hits[0].(reg.VecVirtual), hits[0].(reg.VecVirtual))
+		g.asm.VPOR(hits[1].(reg.VecVirtual), hits[0].(reg.VecVirtual), hits[0].(reg.VecVirtual))
 	}
 	any := g.bitsIn(hits[0])
-	g.TESTL(any.As32(), any.As32())
-	g.goTo(g.JEQ, next)
-	g.MOVL(i.As32(), four(at, n))
-	g.INCQ(n)
-	g.Label(next)
-	g.ADDQ(stride, c)
-	g.INCQ(i)
-	g.goTo(g.JMP, turn)
-	g.Label(done)
-	g.Store(n, g.ReturnIndex(0))
-	g.VZEROUPPER()
-	g.RET()
+	g.asm.TESTL(any.As32(), any.As32())
+	g.goTo(g.asm.JEQ, next)
+	g.asm.MOVL(i.As32(), four(at, n))
+	g.asm.INCQ(n)
+	g.asm.Label(next)
+	g.asm.ADDQ(stride, c)
+	g.asm.INCQ(i)
+	g.goTo(g.asm.JMP, turn)
+	g.asm.Label(done)
+	g.asm.Store(n, g.asm.ReturnIndex(0))
+	g.asm.VZEROUPPER()
+	g.asm.RET()
 }

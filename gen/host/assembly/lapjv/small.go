@@ -64,7 +64,7 @@ func smalls(w *build.Context, wide bool, suffix string, sizes []int) {
 			if at > 0 {
 				before = sizes[at-1]
 			}
-			g := &small{writer: &writer{Context: w, wide: wide, elem: k.name, size: k.size, lanes: lanes, suffix: suffix}, registers: n, before: before}
+			g := &small{writer: &writer{asm: w, wide: wide, elem: k.name, size: k.size, lanes: lanes, suffix: suffix}, registers: n, before: before}
 			g.write()
 		}
 		choice(w, k.name, suffix, lanes, sizes)
@@ -154,7 +154,7 @@ func (g *small) toDistance(k int) reg.VecVirtual {
 // keep makes x the distances k.
 func (g *small) keep(k int, x reg.VecVirtual) {
 	if !g.wide {
-		g.VMOVUPD(x, g.distance(k))
+		g.asm.VMOVUPD(x, g.distance(k))
 	}
 }
 
@@ -180,7 +180,7 @@ func (g *small) read(x operand.Op) reg.VecVirtual {
 		return y
 	}
 	y := g.vector()
-	g.VMOVUPD(x, y)
+	g.asm.VMOVUPD(x, y)
 	return y
 }
 
@@ -189,9 +189,9 @@ func (g *small) setOf(offset int, k reg.Register) operand.Mem {
 	if !g.long() {
 		return g.item8(offset, k)
 	}
-	x := g.GP64()
-	g.MOVQ(k, x)
-	g.SHLQ(operand.Imm(4), x)
+	x := g.asm.GP64()
+	g.asm.MOVQ(k, x)
+	g.asm.SHLQ(operand.Imm(4), x)
 	return operand.Mem{Base: g.s, Index: x, Scale: 1, Disp: offset}
 }
 
@@ -203,84 +203,84 @@ func second(m operand.Mem) operand.Mem {
 
 // store writes a set.
 func (g *small) store(x []reg.GPVirtual, m operand.Mem) {
-	g.MOVQ(x[0], m)
+	g.asm.MOVQ(x[0], m)
 	if g.long() {
-		g.MOVQ(x[1], second(m))
+		g.asm.MOVQ(x[1], second(m))
 	}
 }
 
 // and leaves the columns of x that are in a set in memory, and sets the flag of zero where none is.
 func (g *small) and(m operand.Mem, x []reg.GPVirtual) {
-	g.ANDQ(m, x[0])
+	g.asm.ANDQ(m, x[0])
 	if g.long() {
-		g.ANDQ(second(m), x[1])
-		t := g.GP64()
-		g.MOVQ(x[0], t)
-		g.ORQ(x[1], t)
+		g.asm.ANDQ(second(m), x[1])
+		t := g.asm.GP64()
+		g.asm.MOVQ(x[0], t)
+		g.asm.ORQ(x[1], t)
 	}
 }
 
 // pick is a column of a set, a free one if there is one. any is not zero then, where sets are two words.
 func (g *small) pick(equals []reg.GPVirtual) (j, any reg.GPVirtual) {
-	free, j := g.GP64(), g.GP64()
+	free, j := g.asm.GP64(), g.asm.GP64()
 	if !g.long() {
-		g.MOVQ(g.open, free)
-		g.ANDQ(equals[0], free)
-		g.CMOVQEQ(equals[0], free)
-		g.TZCNTQ(free, j)
+		g.asm.MOVQ(g.open, free)
+		g.asm.ANDQ(equals[0], free)
+		g.asm.CMOVQEQ(equals[0], free)
+		g.asm.TZCNTQ(free, j)
 		return j, nil
 	}
-	more, any := g.GP64(), g.GP64()
-	g.MOVQ(g.at(smallOpen), free)
-	g.ANDQ(equals[0], free)
-	g.MOVQ(g.at(smallOpen+8), more)
-	g.ANDQ(equals[1], more)
-	g.MOVQ(free, any)
-	g.ORQ(more, any)
-	g.CMOVQEQ(equals[0], free)
-	g.CMOVQEQ(equals[1], more)
+	more, any := g.asm.GP64(), g.asm.GP64()
+	g.asm.MOVQ(g.at(smallOpen), free)
+	g.asm.ANDQ(equals[0], free)
+	g.asm.MOVQ(g.at(smallOpen+8), more)
+	g.asm.ANDQ(equals[1], more)
+	g.asm.MOVQ(free, any)
+	g.asm.ORQ(more, any)
+	g.asm.CMOVQEQ(equals[0], free)
+	g.asm.CMOVQEQ(equals[1], more)
 	g.first(free, more, j)
 	return j, any
 }
 
 // bitsOf is the set of column j alone, of two words.
 func (g *small) bitsOf(j reg.Register) []reg.GPVirtual {
-	low, high, none := g.zeroed(), g.GP64(), g.zeroed()
-	g.BTSQ(j, low) // j modulo 64
-	g.MOVQ(low, high)
-	g.CMPQ(j, operand.Imm(64))
-	g.CMOVQGE(none, low)
-	g.CMOVQLT(none, high)
+	low, high, none := g.zeroed(), g.asm.GP64(), g.zeroed()
+	g.asm.BTSQ(j, low) // j modulo 64
+	g.asm.MOVQ(low, high)
+	g.asm.CMPQ(j, operand.Imm(64))
+	g.asm.CMOVQGE(none, low)
+	g.asm.CMOVQLT(none, high)
 	return []reg.GPVirtual{low, high}
 }
 
 // without takes column j away from a set of two words.
 func (g *small) without(j reg.Register, x []reg.GPVirtual) {
 	for w, b := range g.bitsOf(j) {
-		g.ANDNQ(x[w], b, x[w])
+		g.asm.ANDNQ(x[w], b, x[w])
 	}
 }
 
 // first makes j the first column of a set of two words, and overwrites the second.
 func (g *small) first(low, high, j reg.GPVirtual) {
-	g.TZCNTQ(high, high)
-	g.TZCNTQ(low, j) // 64 of none
-	g.ADDQ(j, high)
-	g.TESTQ(low, low)
-	g.CMOVQEQ(high, j)
+	g.asm.TZCNTQ(high, high)
+	g.asm.TZCNTQ(low, j) // 64 of none
+	g.asm.ADDQ(j, high)
+	g.asm.TESTQ(low, low)
+	g.asm.CMOVQEQ(high, j)
 }
 
 // take has column j no longer free.
 func (g *small) take(j reg.Register) {
 	if g.long() {
-		g.BTRQ(j, g.at(smallOpen))
+		g.asm.BTRQ(j, g.at(smallOpen))
 		return
 	}
-	g.BTRQ(j, g.open)
+	g.asm.BTRQ(j, g.open)
 }
 
 func (g *small) param(name string) reg.GPVirtual {
-	return g.Load(g.Param(name), g.GP64()).(reg.GPVirtual)
+	return g.asm.Load(g.asm.Param(name), g.asm.GP64()).(reg.GPVirtual)
 }
 
 func (g *small) at(offset int) operand.Mem { return operand.Mem{Base: g.s, Disp: offset} }
@@ -294,17 +294,17 @@ func (g *small) item8(offset int, k reg.Register) operand.Mem {
 }
 
 func (g *small) zeroed() reg.GPVirtual {
-	x := g.GP64()
-	g.XORL(x.As32(), x.As32())
+	x := g.asm.GP64()
+	g.asm.XORL(x.As32(), x.As32())
 	return x
 }
 
 // addressOf is the address of row i.
 func (g *small) addressOf(i reg.Register) reg.GPVirtual {
 	x := g.param("stride")
-	g.IMULQ(i, x)
+	g.asm.IMULQ(i, x)
 	t := g.param("costs")
-	g.ADDQ(t, x)
+	g.asm.ADDQ(t, x)
 	return x
 }
 
@@ -322,13 +322,13 @@ func (g *small) ends(k int) bool {
 		g.tail = g.read(g.at(smallTails + 32*(k-g.before)))
 		if g.size == 4 {
 			g.half = g.vector()
-			g.VMOVUPS(g.at(smallTails+128+16*(k-g.before)), g.half.AsX())
+			g.asm.VMOVUPS(g.at(smallTails+128+16*(k-g.before)), g.half.AsX())
 		}
 		return true
 	}
 	if g.long() && k >= g.before {
-		x := g.K()
-		g.KMOVB(g.at(smallAll+k), x)
+		x := g.asm.K()
+		g.asm.KMOVB(g.at(smallAll+k), x)
 		g.tail = x
 		return true
 	}
@@ -345,8 +345,8 @@ func (g *small) each(body func(k int)) {
 // lanesIn is the mask of register k of AVX2, given a set in all lanes.
 func (g *small) lanesIn(all reg.VecVirtual, k int) reg.VecVirtual {
 	bits, x := operand.NewDataAddr(operand.NewStaticSymbol("smallBits"), 32*k), g.vector()
-	g.VPAND(bits, all, x)
-	g.VPCMPEQQ(bits, x, x)
+	g.asm.VPAND(bits, all, x)
+	g.asm.VPCMPEQQ(bits, x, x)
 	return x
 }
 
@@ -355,7 +355,7 @@ func (g *small) join(mask func(k int) operand.Op) []reg.GPVirtual {
 	all := make([]reg.GPVirtual, g.words())
 	if g.long() {
 		var parts []operand.Op
-		unpack := []func(a, b, c operand.Op){g.KUNPCKBW, g.KUNPCKWD, g.KUNPCKDQ}
+		unpack := []func(a, b, c operand.Op){g.asm.KUNPCKBW, g.asm.KUNPCKWD, g.asm.KUNPCKDQ}
 		g.each(func(k int) {
 			parts = append(parts, mask(k))
 			for level, n := 0, k%8+1; n%2 == 0; level, n = level+1, n/2 { // two halves of a part are there
@@ -369,25 +369,25 @@ func (g *small) join(mask func(k int) operand.Op) []reg.GPVirtual {
 			if len(parts) > 1 { // 32 columns and 16
 				unpack[2](parts[0], parts[1], parts[0])
 			}
-			all[k/8] = g.GP64()
-			g.KMOVQ(parts[0], all[k/8])
+			all[k/8] = g.asm.GP64()
+			g.asm.KMOVQ(parts[0], all[k/8])
 			parts = nil
 		})
 		return all
 	}
 	g.each(func(k int) {
-		x := g.GP64()
+		x := g.asm.GP64()
 		if g.wide {
-			g.KMOVB(mask(k), x.As32())
+			g.asm.KMOVB(mask(k), x.As32())
 		} else {
-			g.VMOVMSKPD(mask(k), x.As32())
+			g.asm.VMOVMSKPD(mask(k), x.As32())
 		}
 		if k == 0 {
 			all[0] = x
 			return
 		}
-		g.SHLQ(operand.Imm(uint64(g.lanes*k)), x)
-		g.ORQ(x, all[0])
+		g.asm.SHLQ(operand.Imm(uint64(g.lanes*k)), x)
+		g.asm.ORQ(x, all[0])
 	})
 	return all
 }
@@ -396,21 +396,21 @@ func (g *small) join(mask func(k int) operand.Op) []reg.GPVirtual {
 func (g *small) compare(how uint64, a reg.VecVirtual, b operand.Op) operand.Op {
 	var k operand.Op = g.vector()
 	if g.wide {
-		k = g.K()
+		k = g.asm.K()
 	}
-	g.VCMPPD(operand.Imm(how), b, a, k)
+	g.asm.VCMPPD(operand.Imm(how), b, a, k)
 	return k
 }
 
 // lesser makes to the lesser of itself and x where a mask is set.
 func (g *small) lesser(x operand.Op, mask operand.Op, to reg.VecVirtual) {
 	if g.wide {
-		g.VMINPD(x, to, mask, to)
+		g.asm.VMINPD(x, to, mask, to)
 		return
 	}
 	y := g.vector()
-	g.VBLENDVPD(mask, x, g.inf, y)
-	g.VMINPD(y, to, to)
+	g.asm.VBLENDVPD(mask, x, g.inf, y)
+	g.asm.VMINPD(y, to, to)
 }
 
 // split are the masks of each register of a set, given its words.
@@ -422,12 +422,12 @@ func (g *small) split(bits ...operand.Op) func(k int) operand.Op {
 	var word reg.OpmaskVirtual
 	return func(k int) operand.Op { // of k from 0 on
 		if k%8 == 0 {
-			word = g.K()
-			g.KMOVQ(bits[k/8], word)
+			word = g.asm.K()
+			g.asm.KMOVQ(bits[k/8], word)
 			return word
 		}
-		x := g.K()
-		g.KSHIFTRQ(operand.Imm(uint64(k%8*8)), word, x)
+		x := g.asm.K()
+		g.asm.KSHIFTRQ(operand.Imm(uint64(k%8*8)), word, x)
 		return x
 	}
 }
@@ -435,7 +435,7 @@ func (g *small) split(bits ...operand.Op) func(k int) operand.Op {
 // bit is the bit of column j alone.
 func (g *small) bit(j reg.Register) reg.GPVirtual {
 	x := g.zeroed()
-	g.BTSQ(j, x)
+	g.asm.BTSQ(j, x)
 	return x
 }
 
@@ -443,15 +443,15 @@ func (g *small) bit(j reg.Register) reg.GPVirtual {
 func (g *small) fold(x reg.VecVirtual, op func(ops ...operand.Op)) reg.VecVirtual {
 	y, z := g.vector(), g.vector()
 	if g.wide {
-		g.VEXTRACTF64X4(operand.Imm(1), x, y.AsY())
+		g.asm.VEXTRACTF64X4(operand.Imm(1), x, y.AsY())
 		op(x.AsY(), y.AsY(), y.AsY())
-		g.VEXTRACTF64X2(operand.Imm(1), y.AsY(), z.AsX())
+		g.asm.VEXTRACTF64X2(operand.Imm(1), y.AsY(), z.AsX())
 		op(y.AsX(), z.AsX(), z.AsX())
 	} else {
-		g.VEXTRACTF128(operand.Imm(1), x, z.AsX())
+		g.asm.VEXTRACTF128(operand.Imm(1), x, z.AsX())
 		op(x.AsX(), z.AsX(), z.AsX())
 	}
-	g.VPERMILPD(operand.Imm(1), z.AsX(), y.AsX())
+	g.asm.VPERMILPD(operand.Imm(1), z.AsX(), y.AsX())
 	op(z.AsX(), y.AsX(), y.AsX())
 	return y
 }
@@ -459,85 +459,85 @@ func (g *small) fold(x reg.VecVirtual, op func(ops ...operand.Op)) reg.VecVirtua
 // copied is a copy of x.
 func (g *small) copied(x reg.VecVirtual) reg.VecVirtual {
 	y := g.vector()
-	g.VMOVAPD(x, y)
+	g.asm.VMOVAPD(x, y)
 	return y
 }
 
 // setPrice makes the price of column j the low lane of x.
 func (g *small) setPrice(j reg.Register, x reg.VecVirtual) {
 	if g.stored() {
-		list := g.GP64()
-		g.LEAQ(g.at(smallPrice), list)
+		list := g.asm.GP64()
+		g.asm.LEAQ(g.at(smallPrice), list)
 		g.set(list, j, x)
 		return
 	}
-	g.VMOVSD(x.AsX(), g.item8(smallPrice, j))
+	g.asm.VMOVSD(x.AsX(), g.item8(smallPrice, j))
 	y := g.broadcast(x)
 	mask := g.split(g.bit(j))
-	g.each(func(k int) { g.VMOVAPD(y, mask(k), g.v[k]) })
+	g.each(func(k int) { g.asm.VMOVAPD(y, mask(k), g.v[k]) })
 }
 
 func (g *small) write() {
 	name := smallName(g.elem, g.lanes*g.registers, g.suffix)
-	g.Function(name)
-	g.Attributes(attr.NOSPLIT)
-	g.SignatureExpr(smallSignature(g.elem))
-	g.Doc(fmt.Sprintf("%s does the work of small%s%s for %d to %d columns.", name, g.elem, g.suffix, g.before*g.lanes+1, g.registers*g.lanes))
-	g.Pragma("noescape")
+	g.asm.Function(name)
+	g.asm.Attributes(attr.NOSPLIT)
+	g.asm.SignatureExpr(smallSignature(g.elem))
+	g.asm.Doc(fmt.Sprintf("%s does the work of small%s%s for %d to %d columns.", name, g.elem, g.suffix, g.before*g.lanes+1, g.registers*g.lanes))
+	g.asm.Pragma("noescape")
 	g.s = g.param("s")
 	g.bad = g.label("bad")
 	g.infinity()
-	columns := g.GP64()
-	g.MOVQ(operand.I32(int32(64*g.words())), reg.RCX)
+	columns := g.asm.GP64()
+	g.asm.MOVQ(operand.I32(int32(64*g.words())), reg.RCX)
 	cols := g.param("cols")
-	g.SUBQ(cols, reg.RCX)
-	g.MOVQ(operand.I32(-1), columns)
+	g.asm.SUBQ(cols, reg.RCX)
+	g.asm.MOVQ(operand.I32(-1), columns)
 	if g.long() {
-		g.MOVQ(columns, g.at(smallAll))
-		g.MOVQ(columns, g.at(smallOpen))
-		g.SHRQ(reg.CL, columns)
-		g.MOVQ(columns, g.at(smallAll+8))
-		g.MOVQ(columns, g.at(smallOpen+8))
+		g.asm.MOVQ(columns, g.at(smallAll))
+		g.asm.MOVQ(columns, g.at(smallOpen))
+		g.asm.SHRQ(reg.CL, columns)
+		g.asm.MOVQ(columns, g.at(smallAll+8))
+		g.asm.MOVQ(columns, g.at(smallOpen+8))
 	} else {
 		g.open = columns
-		g.SHRQ(reg.CL, g.open)
-		g.MOVQ(g.open, g.at(smallAll))
+		g.asm.SHRQ(reg.CL, g.open)
+		g.asm.MOVQ(g.open, g.at(smallAll))
 		for k := g.before; !g.wide && k < g.registers; k++ {
 			mask := g.lanesIn(g.broadcastInt(g.open), k)
-			if g.VMOVUPD(mask, g.at(smallTails+32*(k-g.before))); g.size == 4 {
+			if g.asm.VMOVUPD(mask, g.at(smallTails+32*(k-g.before))); g.size == 4 {
 				x := g.vector()
-				g.VEXTRACTF128(operand.Imm(1), mask, x.AsX())
-				g.VSHUFPS(operand.Imm(0x88), x.AsX(), mask.AsX(), x.AsX())
-				g.VMOVUPS(x.AsX(), g.at(smallTails+128+16*(k-g.before)))
+				g.asm.VEXTRACTF128(operand.Imm(1), mask, x.AsX())
+				g.asm.VSHUFPS(operand.Imm(0x88), x.AsX(), mask.AsX(), x.AsX())
+				g.asm.VMOVUPS(x.AsX(), g.at(smallTails+128+16*(k-g.before)))
 			}
 		}
 		if g.wide {
-			last, tail := g.GP64(), g.K()
-			g.MOVQ(g.open, last)
-			g.SHRQ(operand.Imm(uint64(8*(g.registers-1))), last)
-			g.KMOVB(last.As32(), tail)
+			last, tail := g.asm.GP64(), g.asm.K()
+			g.asm.MOVQ(g.open, last)
+			g.asm.SHRQ(operand.Imm(uint64(8*(g.registers-1))), last)
+			g.asm.KMOVB(last.As32(), tail)
 			g.tail = tail
 		}
 	}
 	g.v, g.d = nil, nil
 	g.each(func(int) {
 		if g.wide {
-			g.d = append(g.d, g.ZMM())
+			g.d = append(g.d, g.asm.ZMM())
 		}
 		if !g.stored() {
-			g.v = append(g.v, g.ZMM())
+			g.v = append(g.v, g.asm.ZMM())
 		}
 	})
 
 	wide, bids := g.label("wide"), g.label("bids")
-	n := g.GP64()
+	n := g.asm.GP64()
 	rows := g.param("rows")
-	g.CMPQ(rows, cols)
-	g.goTo(g.JNE, wide)
+	g.asm.CMPQ(rows, cols)
+	g.goTo(g.asm.JNE, wide)
 	g.minima()
 	g.transfer(n)
-	g.goTo(g.JMP, bids)
-	g.Label(wide)
+	g.goTo(g.asm.JMP, bids)
+	g.asm.Label(wide)
 	var none reg.VecVirtual
 	if g.stored() {
 		none = g.zero()
@@ -546,25 +546,25 @@ func (g *small) write() {
 		x := none
 		if !g.stored() {
 			x = g.v[k]
-			g.VXORPD(x, x, x)
+			g.asm.VXORPD(x, x, x)
 		}
-		g.VMOVUPD(x, g.at(smallPrice+8*g.lanes*k))
+		g.asm.VMOVUPD(x, g.at(smallPrice+8*g.lanes*k))
 	})
-	g.XORL(n.As32(), n.As32())
+	g.asm.XORL(n.As32(), n.As32())
 	all, column := g.label("all"), g.param("column")
-	g.Label(all)
-	g.MOVL(n.As32(), g.item4(smallFree, n))
-	g.MOVL(operand.I32(-1), four(column, n))
-	g.INCQ(n)
-	g.CMPQ(n, rows)
-	g.goTo(g.JLT, all)
+	g.asm.Label(all)
+	g.asm.MOVL(n.As32(), g.item4(smallFree, n))
+	g.asm.MOVL(operand.I32(-1), four(column, n))
+	g.asm.INCQ(n)
+	g.asm.CMPQ(n, rows)
+	g.goTo(g.asm.JLT, all)
 
-	g.Label(bids)
-	g.MOVQ(operand.I32(2), g.at(smallTurn))
+	g.asm.Label(bids)
+	g.asm.MOVQ(operand.I32(2), g.at(smallTurn))
 	g.bids(n)
 	g.paths()
 	g.check()
-	g.Label(g.bad)
+	g.asm.Label(g.bad)
 	g.result(1)
 }
 
@@ -577,28 +577,28 @@ func (g *small) minima() {
 	row, stride, left := g.param("costs"), g.param("stride"), g.param("rows")
 	g.each(func(k int) {
 		if !g.wide {
-			g.VMOVUPD(g.costsOf(row, k), g.price(k))
+			g.asm.VMOVUPD(g.costsOf(row, k), g.price(k))
 			return
 		}
-		g.VMOVAPD(g.costsOf(row, k), v[k])
+		g.asm.VMOVAPD(g.costsOf(row, k), v[k])
 	})
 	turn, done := g.label("rows"), g.label("done")
-	g.DECQ(left)
-	g.goTo(g.JEQ, done)
-	g.Label(turn)
-	g.ADDQ(stride, row)
+	g.asm.DECQ(left)
+	g.goTo(g.asm.JEQ, done)
+	g.asm.Label(turn)
+	g.asm.ADDQ(stride, row)
 	g.each(func(k int) {
 		x := g.costsOf(row, k)
 		if !g.wide {
-			g.VMINPD(g.price(k), x, x)
-			g.VMOVUPD(x, g.price(k))
+			g.asm.VMINPD(g.price(k), x, x)
+			g.asm.VMOVUPD(x, g.price(k))
 			return
 		}
-		g.VMINPD(x, v[k], v[k])
+		g.asm.VMINPD(x, v[k], v[k])
 	})
-	g.DECQ(left)
-	g.goTo(g.JNE, turn)
-	g.Label(done)
+	g.asm.DECQ(left)
+	g.goTo(g.asm.JNE, turn)
+	g.asm.Label(done)
 	finite := g.join(func(k int) operand.Op {
 		if !g.wide {
 			return g.compare(lesser, g.read(g.price(k)), g.inf)
@@ -606,32 +606,32 @@ func (g *small) minima() {
 		return g.compare(lesser, v[k], g.inf)
 	})
 	for w, x := range finite {
-		g.CMPQ(x, g.at(smallAll+8*w))
-		g.goTo(g.JNE, g.bad)
+		g.asm.CMPQ(x, g.at(smallAll+8*w))
+		g.goTo(g.asm.JNE, g.bad)
 	}
 	g.each(func(k int) {
 		switch ends := g.ends(k); {
 		case !g.wide && ends:
 			x := g.read(g.price(k))
-			g.VANDPD(g.tail, x, x)
-			g.VMOVUPD(x, g.price(k))
+			g.asm.VANDPD(g.tail, x, x)
+			g.asm.VMOVUPD(x, g.price(k))
 		case g.wide:
 			if ends {
-				g.VMOVAPD_Z(v[k], g.tail, v[k])
+				g.asm.VMOVAPD_Z(v[k], g.tail, v[k])
 			}
-			g.VMOVUPD(v[k], g.at(smallPrice+64*k))
+			g.asm.VMOVUPD(v[k], g.at(smallPrice+64*k))
 		}
 	})
 }
 
 // transfer gives each row the first free column that costs it as much as the price, and moves what the row could lose from that.
 func (g *small) transfer(n reg.GPVirtual) {
-	g.XORL(n.As32(), n.As32())
+	g.asm.XORL(n.As32(), n.As32())
 	i, row, column := g.zeroed(), g.param("costs"), g.param("column")
 	turn, next := g.label("rows"), g.label("next")
-	g.Label(turn)
+	g.asm.Label(turn)
 	if g.wide {
-		g.each(func(k int) { g.VMOVAPD(g.costsOf(row, k), g.d[k]) })
+		g.each(func(k int) { g.asm.VMOVAPD(g.costsOf(row, k), g.d[k]) })
 	}
 	costs := func(k int) reg.VecVirtual {
 		if !g.wide {
@@ -640,91 +640,91 @@ func (g *small) transfer(n reg.GPVirtual) {
 		return g.d[k]
 	}
 	equals := g.join(func(k int) operand.Op { return g.compare(equal, costs(k), g.price(k)) })
-	can, j, free := []reg.GPVirtual{g.GP64()}, g.GP64(), g.label("free")
+	can, j, free := []reg.GPVirtual{g.asm.GP64()}, g.asm.GP64(), g.label("free")
 	if g.long() {
-		can = append(can, g.GP64())
+		can = append(can, g.asm.GP64())
 		for w, x := range equals {
-			g.MOVQ(x, can[w])
+			g.asm.MOVQ(x, can[w])
 		}
 		g.and(g.at(smallOpen), can)
-		g.goTo(g.JEQ, free)
+		g.goTo(g.asm.JEQ, free)
 		g.first(can[0], can[1], j)
 	} else {
-		g.MOVQ(g.open, can[0])
-		g.ANDQ(equals[0], can[0])
-		g.goTo(g.JEQ, free)
-		g.TZCNTQ(can[0], j)
+		g.asm.MOVQ(g.open, can[0])
+		g.asm.ANDQ(equals[0], can[0])
+		g.goTo(g.asm.JEQ, free)
+		g.asm.TZCNTQ(can[0], j)
 	}
 	g.take(j)
-	g.MOVL(j.As32(), four(column, i))
-	g.MOVL(i.As32(), g.item4(smallOwner, j))
+	g.asm.MOVL(j.As32(), four(column, i))
+	g.asm.MOVL(i.As32(), g.item4(smallOwner, j))
 	var mask func(k int) operand.Op
 	if g.long() {
 		for _, x := range equals {
-			g.POPCNTQ(x, x)
+			g.asm.POPCNTQ(x, x)
 		}
-		g.ADDQ(equals[0], equals[1])
-		g.CMPQ(equals[1], operand.Imm(1))
-		g.goTo(g.JHI, next)
+		g.asm.ADDQ(equals[0], equals[1])
+		g.asm.CMPQ(equals[1], operand.Imm(1))
+		g.goTo(g.asm.JHI, next)
 		others := g.bitsOf(j)
-		g.NOTQ(others[0])
-		g.NOTQ(others[1])
+		g.asm.NOTQ(others[0])
+		g.asm.NOTQ(others[1])
 		mask = g.split(others[0], others[1])
 	} else {
-		g.BLSRQ(equals[0], equals[0])
-		g.goTo(g.JNE, next)
+		g.asm.BLSRQ(equals[0], equals[0])
+		g.goTo(g.asm.JNE, next)
 		others := g.bit(j)
-		g.NOTQ(others)
+		g.asm.NOTQ(others)
 		mask = g.split(others)
 	}
 	least := g.copied(g.inf)
 	g.each(func(k int) {
 		x := g.vector()
-		g.VSUBPD(g.price(k), costs(k), x)
+		g.asm.VSUBPD(g.price(k), costs(k), x)
 		g.lesser(x, mask(k), least)
 	})
-	second := g.fold(least, g.VMINPD)
-	g.VUCOMISD(second.AsX(), g.inf.AsX())
-	g.goTo(g.JLS, next)
+	second := g.fold(least, g.asm.VMINPD)
+	g.asm.VUCOMISD(second.AsX(), g.inf.AsX())
+	g.goTo(g.asm.JLS, next)
 	price := g.vector()
-	g.VMOVSD(g.item8(smallPrice, j), price.AsX())
-	g.VSUBSD(second.AsX(), price.AsX(), price.AsX())
+	g.asm.VMOVSD(g.item8(smallPrice, j), price.AsX())
+	g.asm.VSUBSD(second.AsX(), price.AsX(), price.AsX())
 	g.setPrice(j, price)
-	g.goTo(g.JMP, next)
-	g.Label(free)
-	g.MOVL(i.As32(), g.item4(smallFree, n))
-	g.MOVL(operand.I32(-1), four(column, i))
-	g.INCQ(n)
-	g.Label(next)
+	g.goTo(g.asm.JMP, next)
+	g.asm.Label(free)
+	g.asm.MOVL(i.As32(), g.item4(smallFree, n))
+	g.asm.MOVL(operand.I32(-1), four(column, i))
+	g.asm.INCQ(n)
+	g.asm.Label(next)
 	stride := g.param("stride")
-	g.ADDQ(stride, row)
-	g.INCQ(i)
+	g.asm.ADDQ(stride, row)
+	g.asm.INCQ(i)
 	rows := g.param("rows")
-	g.CMPQ(i, rows)
-	g.goTo(g.JLT, turn)
+	g.asm.CMPQ(i, rows)
+	g.goTo(g.asm.JLT, turn)
 }
 
 // bids has the first n free rows bid for their nearest columns, and those that lost theirs at once while the price falls, in two turns of
 // at most two bids for each row: a path then takes less than further bids.
 func (g *small) bids(n reg.GPVirtual) {
 	turn, done := g.label("turn"), g.label("done")
-	g.Label(turn)
-	g.MOVQ(n, g.at(smallLeft))
-	g.TESTQ(n, n)
-	g.goTo(g.JEQ, done)
+	g.asm.Label(turn)
+	g.asm.MOVQ(n, g.at(smallLeft))
+	g.asm.TESTQ(n, n)
+	g.goTo(g.asm.JEQ, done)
 	next, bids := g.zeroed(), g.zeroed()
-	g.XORL(n.As32(), n.As32())
+	g.asm.XORL(n.As32(), n.As32())
 	bid := g.label("bid")
-	g.Label(bid)
-	i := g.GP64()
-	g.MOVLQSX(g.item4(smallFree, next), i)
-	g.INCQ(next)
-	g.INCQ(bids)
+	g.asm.Label(bid)
+	i := g.asm.GP64()
+	g.asm.MOVLQSX(g.item4(smallFree, next), i)
+	g.asm.INCQ(next)
+	g.asm.INCQ(bids)
 	row := g.addressOf(i)
 	var one, two reg.VecVirtual
 	reduced := func(k int) reg.VecVirtual {
 		x := g.toDistance(k)
-		g.VSUBPD(g.price(k), g.costsOf(row, k), x)
+		g.asm.VSUBPD(g.price(k), g.costsOf(row, k), x)
 		g.keep(k, x)
 		return x
 	}
@@ -737,172 +737,172 @@ func (g *small) bids(n reg.GPVirtual) {
 		if k+1 < g.registers {
 			x, y := low, reduced(k+1)
 			low, high = g.vector(), g.vector()
-			g.VMINPD(x, y, low)
-			g.VMAXPD(x, y, high)
+			g.asm.VMINPD(x, y, low)
+			g.asm.VMAXPD(x, y, high)
 		}
 		if k == 0 {
 			one, two = g.copied(low), g.copied(high)
 			continue
 		}
 		x := g.vector()
-		g.VMAXPD(one, low, x)
-		g.VMINPD(one, low, one)
-		g.VMINPD(x, two, two)
-		g.VMINPD(high, two, two)
+		g.asm.VMAXPD(one, low, x)
+		g.asm.VMINPD(one, low, one)
+		g.asm.VMINPD(x, two, two)
+		g.asm.VMINPD(high, two, two)
 	}
 	merge := func(a, b, c, d, x reg.Register) { // of the least a and c and the second least b and d
-		g.VMAXPD(a, c, x)
-		g.VMINPD(a, c, a)
-		g.VMINPD(b, d, b)
-		g.VMINPD(x, b, b)
+		g.asm.VMAXPD(a, c, x)
+		g.asm.VMINPD(a, c, a)
+		g.asm.VMINPD(b, d, b)
+		g.asm.VMINPD(x, b, b)
 	}
 	a, b, x := g.vector(), g.vector(), g.vector()
 	if g.wide {
-		g.VEXTRACTF64X4(operand.Imm(1), one, a.AsY())
-		g.VEXTRACTF64X4(operand.Imm(1), two, b.AsY())
+		g.asm.VEXTRACTF64X4(operand.Imm(1), one, a.AsY())
+		g.asm.VEXTRACTF64X4(operand.Imm(1), two, b.AsY())
 		merge(one.AsY(), two.AsY(), a.AsY(), b.AsY(), x.AsY())
-		g.VEXTRACTF64X2(operand.Imm(1), one.AsY(), a.AsX())
-		g.VEXTRACTF64X2(operand.Imm(1), two.AsY(), b.AsX())
+		g.asm.VEXTRACTF64X2(operand.Imm(1), one.AsY(), a.AsX())
+		g.asm.VEXTRACTF64X2(operand.Imm(1), two.AsY(), b.AsX())
 	} else {
-		g.VEXTRACTF128(operand.Imm(1), one, a.AsX())
-		g.VEXTRACTF128(operand.Imm(1), two, b.AsX())
+		g.asm.VEXTRACTF128(operand.Imm(1), one, a.AsX())
+		g.asm.VEXTRACTF128(operand.Imm(1), two, b.AsX())
 	}
 	merge(one.AsX(), two.AsX(), a.AsX(), b.AsX(), x.AsX())
-	g.VPERMILPD(operand.Imm(1), one.AsX(), a.AsX())
-	g.VPERMILPD(operand.Imm(1), two.AsX(), b.AsX())
+	g.asm.VPERMILPD(operand.Imm(1), one.AsX(), a.AsX())
+	g.asm.VPERMILPD(operand.Imm(1), two.AsX(), b.AsX())
 	merge(one.AsX(), two.AsX(), a.AsX(), b.AsX(), x.AsX())
 	first, second := one, two
-	g.VUCOMISD(first.AsX(), g.inf.AsX())
-	g.goTo(g.JLS, g.bad)
+	g.asm.VUCOMISD(first.AsX(), g.inf.AsX())
+	g.goTo(g.asm.JLS, g.bad)
 	wanted := g.broadcast(first)
 	equals := g.join(func(k int) operand.Op { return g.compare(equal, wanted, g.distance(k)) })
 	if g.long() {
-		x := g.GP64()
-		g.MOVQ(equals[0], x)
-		g.ORQ(equals[1], x)
+		x := g.asm.GP64()
+		g.asm.MOVQ(equals[0], x)
+		g.asm.ORQ(equals[1], x)
 	} else {
-		g.TESTQ(equals[0], equals[0])
+		g.asm.TESTQ(equals[0], equals[0])
 	}
-	g.goTo(g.JEQ, g.bad) // costs that are no numbers
+	g.goTo(g.asm.JEQ, g.bad) // costs that are no numbers
 	j, any := g.pick(equals)
 
 	falls, stays, owned := g.zeroed(), g.label("stays"), g.label("owned")
-	budget, price := g.GP64(), g.vector()
-	g.LEAQ(operand.Mem{Base: next, Index: next, Scale: 1}, budget)
-	g.VMOVSD(g.item8(smallPrice, j), price.AsX())
+	budget, price := g.asm.GP64(), g.vector()
+	g.asm.LEAQ(operand.Mem{Base: next, Index: next, Scale: 1}, budget)
+	g.asm.VMOVSD(g.item8(smallPrice, j), price.AsX())
 	fallen := g.vector()
-	g.VSUBSD(first.AsX(), second.AsX(), fallen.AsX())
-	g.VSUBSD(fallen.AsX(), price.AsX(), fallen.AsX())
-	g.CMPQ(bids, budget)
-	g.goTo(g.JGE, stays)
-	g.VUCOMISD(second.AsX(), g.inf.AsX())
-	g.goTo(g.JLS, stays)
-	g.VUCOMISD(fallen.AsX(), price.AsX())
-	g.goTo(g.JLS, stays)
-	g.INCQ(falls)
+	g.asm.VSUBSD(first.AsX(), second.AsX(), fallen.AsX())
+	g.asm.VSUBSD(fallen.AsX(), price.AsX(), fallen.AsX())
+	g.asm.CMPQ(bids, budget)
+	g.goTo(g.asm.JGE, stays)
+	g.asm.VUCOMISD(second.AsX(), g.inf.AsX())
+	g.goTo(g.asm.JLS, stays)
+	g.asm.VUCOMISD(fallen.AsX(), price.AsX())
+	g.goTo(g.asm.JLS, stays)
+	g.asm.INCQ(falls)
 	g.setPrice(j, fallen)
-	g.Label(stays)
-	column, again, out := g.param("column"), g.label("again"), g.GP64()
-	g.MOVL(j.As32(), four(column, i))
-	g.MOVLQSX(g.item4(smallOwner, j), out)
-	g.MOVL(i.As32(), g.item4(smallOwner, j))
+	g.asm.Label(stays)
+	column, again, out := g.param("column"), g.label("again"), g.asm.GP64()
+	g.asm.MOVL(j.As32(), four(column, i))
+	g.asm.MOVLQSX(g.item4(smallOwner, j), out)
+	g.asm.MOVL(i.As32(), g.item4(smallOwner, j))
 	if g.long() {
-		g.TESTQ(any, any)
-		g.goTo(g.JEQ, owned)
+		g.asm.TESTQ(any, any)
+		g.goTo(g.asm.JEQ, owned)
 		g.take(j)
 	} else {
 		g.take(j)
-		g.goTo(g.JCC, owned)
+		g.goTo(g.asm.JCC, owned)
 	}
-	g.goTo(g.JMP, again)
-	g.Label(owned)
-	g.MOVL(operand.I32(-1), four(column, out))
+	g.goTo(g.asm.JMP, again)
+	g.asm.Label(owned)
+	g.asm.MOVL(operand.I32(-1), four(column, out))
 	kept := g.label("kept")
-	g.TESTQ(falls, falls)
-	g.goTo(g.JEQ, kept)
-	g.DECQ(next)
-	g.MOVL(out.As32(), g.item4(smallFree, next))
-	g.goTo(g.JMP, bid)
-	g.Label(kept)
-	g.MOVL(out.As32(), g.item4(smallFree, n))
-	g.INCQ(n)
-	g.Label(again)
-	g.CMPQ(next, g.at(smallLeft))
-	g.goTo(g.JLT, bid)
-	g.MOVQ(n, g.at(smallLeft))
-	g.DECQ(g.at(smallTurn))
-	g.goTo(g.JNE, turn)
-	g.Label(done)
+	g.asm.TESTQ(falls, falls)
+	g.goTo(g.asm.JEQ, kept)
+	g.asm.DECQ(next)
+	g.asm.MOVL(out.As32(), g.item4(smallFree, next))
+	g.goTo(g.asm.JMP, bid)
+	g.asm.Label(kept)
+	g.asm.MOVL(out.As32(), g.item4(smallFree, n))
+	g.asm.INCQ(n)
+	g.asm.Label(again)
+	g.asm.CMPQ(next, g.at(smallLeft))
+	g.goTo(g.asm.JLT, bid)
+	g.asm.MOVQ(n, g.at(smallLeft))
+	g.asm.DECQ(g.at(smallTurn))
+	g.goTo(g.asm.JNE, turn)
+	g.asm.Label(done)
 }
 
 // paths augments along a shortest path from each row that is free.
 func (g *small) paths() {
 	path, done := g.label("path"), g.label("done")
-	at := g.GP64()
-	g.MOVQ(operand.I32(0), g.at(smallAt))
-	g.Label(path)
-	g.MOVQ(g.at(smallAt), at)
-	g.CMPQ(at, g.at(smallLeft))
-	g.goTo(g.JGE, done)
-	g.INCQ(g.at(smallAt))
-	root, steps := g.GP64(), g.GP64()
+	at := g.asm.GP64()
+	g.asm.MOVQ(operand.I32(0), g.at(smallAt))
+	g.asm.Label(path)
+	g.asm.MOVQ(g.at(smallAt), at)
+	g.asm.CMPQ(at, g.at(smallLeft))
+	g.goTo(g.asm.JGE, done)
+	g.asm.INCQ(g.at(smallAt))
+	root, steps := g.asm.GP64(), g.asm.GP64()
 	left := make([]reg.GPVirtual, g.words())
 	for w := range left {
-		left[w] = g.GP64()
+		left[w] = g.asm.GP64()
 	}
-	g.MOVLQSX(g.item4(smallFree, at), root)
+	g.asm.MOVLQSX(g.item4(smallFree, at), root)
 	row := g.addressOf(root)
 	var least [2]reg.VecVirtual
 	g.each(func(k int) {
 		x := g.toDistance(k)
-		g.VSUBPD(g.price(k), g.costsOf(row, k), x)
+		g.asm.VSUBPD(g.price(k), g.costsOf(row, k), x)
 		if g.keep(k, x); k < 2 {
 			least[k] = g.copied(x)
 		} else {
-			g.VMINPD(x, least[k&1], least[k&1])
+			g.asm.VMINPD(x, least[k&1], least[k&1])
 		}
 	})
 	for w, x := range left {
-		g.MOVQ(g.at(smallAll+8*w), x)
-		g.MOVQ(x, g.at(smallUpdated+8*w))
+		g.asm.MOVQ(g.at(smallAll+8*w), x)
+		g.asm.MOVQ(x, g.at(smallUpdated+8*w))
 	}
-	g.MOVL(root.As32(), g.at(smallTree))
-	g.MOVQ(operand.I32(1), steps)
+	g.asm.MOVL(root.As32(), g.at(smallTree))
+	g.asm.MOVQ(operand.I32(1), steps)
 	search, end := g.label("search"), g.label("end")
-	g.Label(search)
+	g.asm.Label(search)
 	if g.registers > 1 {
-		g.VMINPD(least[1], least[0], least[0])
+		g.asm.VMINPD(least[1], least[0], least[0])
 	}
-	best := g.fold(least[0], g.VMINPD)
-	g.VUCOMISD(best.AsX(), g.inf.AsX())
-	g.goTo(g.JLS, g.bad)
+	best := g.fold(least[0], g.asm.VMINPD)
+	g.asm.VUCOMISD(best.AsX(), g.inf.AsX())
+	g.goTo(g.asm.JLS, g.bad)
 	wanted := g.broadcast(best)
 	equals := g.join(func(k int) operand.Op { return g.compare(equal, wanted, g.distance(k)) })
-	g.ANDQ(left[0], equals[0])
+	g.asm.ANDQ(left[0], equals[0])
 	if g.long() {
-		g.ANDQ(left[1], equals[1])
-		x := g.GP64()
-		g.MOVQ(equals[0], x)
-		g.ORQ(equals[1], x)
+		g.asm.ANDQ(left[1], equals[1])
+		x := g.asm.GP64()
+		g.asm.MOVQ(equals[0], x)
+		g.asm.ORQ(equals[1], x)
 	}
-	g.goTo(g.JEQ, g.bad)
+	g.goTo(g.asm.JEQ, g.bad)
 	j, any := g.pick(equals)
 	if g.long() {
-		g.TESTQ(any, any)
-		g.goTo(g.JNE, end)
+		g.asm.TESTQ(any, any)
+		g.goTo(g.asm.JNE, end)
 		g.without(j, left)
 	} else {
-		g.BTQ(j, g.open)
-		g.goTo(g.JCS, end)
-		g.BTRQ(j, left[0])
+		g.asm.BTQ(j, g.open)
+		g.goTo(g.asm.JCS, end)
+		g.asm.BTRQ(j, left[0])
 	}
-	g.MOVL(steps.As32(), g.item4(smallWhen, j))
-	i := g.GP64()
-	g.MOVLQSX(g.item4(smallOwner, j), i)
+	g.asm.MOVL(steps.As32(), g.item4(smallWhen, j))
+	i := g.asm.GP64()
+	g.asm.MOVLQSX(g.item4(smallOwner, j), i)
 	row2 := g.addressOf(i)
 	h := g.writer.at(row2, j)
-	g.VSUBSD(g.item8(smallPrice, j), h.AsX(), h.AsX())
-	g.VSUBSD(best.AsX(), h.AsX(), h.AsX())
+	g.asm.VSUBSD(g.item8(smallPrice, j), h.AsX(), h.AsX())
+	g.asm.VSUBSD(best.AsX(), h.AsX(), h.AsX())
 	hh := g.broadcast(h)
 	sets := []operand.Op{left[0]}
 	if g.long() {
@@ -910,89 +910,89 @@ func (g *small) paths() {
 	}
 	mask := g.split(sets...)
 	for k := range min(2, g.registers) {
-		g.VMOVAPD(g.inf, least[k])
+		g.asm.VMOVAPD(g.inf, least[k])
 	}
 	updated := g.join(func(k int) operand.Op {
 		x, open := g.costsOf(row2, k), mask(k)
-		g.VSUBPD(g.price(k), x, x)
-		g.VSUBPD(hh, x, x)
+		g.asm.VSUBPD(g.price(k), x, x)
+		g.asm.VSUBPD(hh, x, x)
 		if !g.wide {
 			d := g.read(g.distance(k))
 			nearer := g.compare(lesser, x, d)
-			g.VANDPD(open, nearer, nearer)
-			g.VBLENDVPD(nearer, x, d, d)
+			g.asm.VANDPD(open, nearer, nearer)
+			g.asm.VBLENDVPD(nearer, x, d, d)
 			g.keep(k, d)
 			g.lesser(d, open, least[k&1])
 			return nearer
 		}
-		nearer := g.K()
-		g.VCMPPD(operand.Imm(lesser), g.d[k], x, open, nearer)
-		g.VMOVAPD(x, nearer, g.d[k])
-		g.VMINPD(g.d[k], least[k&1], open, least[k&1])
+		nearer := g.asm.K()
+		g.asm.VCMPPD(operand.Imm(lesser), g.d[k], x, open, nearer)
+		g.asm.VMOVAPD(x, nearer, g.d[k])
+		g.asm.VMINPD(g.d[k], least[k&1], open, least[k&1])
 		return nearer
 	})
 	g.store(updated, g.setOf(smallUpdated, steps))
-	g.MOVL(i.As32(), g.item4(smallTree, steps))
-	g.INCQ(steps)
-	g.goTo(g.JMP, search)
+	g.asm.MOVL(i.As32(), g.item4(smallTree, steps))
+	g.asm.INCQ(steps)
+	g.goTo(g.asm.JMP, search)
 
-	g.Label(end)
+	g.asm.Label(end)
 	g.take(j)
 	trace := g.label("trace")
 	for w, x := range left {
-		g.NOTQ(x)
-		g.ANDQ(g.at(smallAll+8*w), x)
+		g.asm.NOTQ(x)
+		g.asm.ANDQ(g.at(smallAll+8*w), x)
 	}
 	if g.long() {
-		x := g.GP64()
-		g.MOVQ(left[0], x)
-		g.ORQ(left[1], x)
+		x := g.asm.GP64()
+		g.asm.MOVQ(left[0], x)
+		g.asm.ORQ(left[1], x)
 	}
-	g.goTo(g.JEQ, trace)
+	g.goTo(g.asm.JEQ, trace)
 	mask = g.split(sets...)
 	g.each(func(k int) {
 		x, v := g.vector(), g.read(g.price(k))
-		if g.VSUBPD(g.distance(k), wanted, x); g.wide {
-			g.VSUBPD(x, v, mask(k), v)
+		if g.asm.VSUBPD(g.distance(k), wanted, x); g.wide {
+			g.asm.VSUBPD(x, v, mask(k), v)
 		} else {
-			g.VANDPD(mask(k), x, x)
-			g.VSUBPD(x, v, v)
+			g.asm.VANDPD(mask(k), x, x)
+			g.asm.VSUBPD(x, v, v)
 		}
-		g.VMOVUPD(v, g.at(smallPrice+8*g.lanes*k))
+		g.asm.VMOVUPD(v, g.at(smallPrice+8*g.lanes*k))
 	})
-	g.Label(trace)
-	back, column, before := g.label("back"), g.param("column"), g.GP64()
-	g.Label(back)
-	g.DECQ(steps)
-	set := g.GP64()
+	g.asm.Label(trace)
+	back, column, before := g.label("back"), g.param("column"), g.asm.GP64()
+	g.asm.Label(back)
+	g.asm.DECQ(steps)
+	set := g.asm.GP64()
 	if g.long() {
-		g.MOVQ(j, set)
-		g.SHRQ(operand.Imm(6), set)
-		g.LEAQ(operand.Mem{Base: set, Index: steps, Scale: 2}, set)
-		g.MOVQ(g.item8(smallUpdated, set), set)
+		g.asm.MOVQ(j, set)
+		g.asm.SHRQ(operand.Imm(6), set)
+		g.asm.LEAQ(operand.Mem{Base: set, Index: steps, Scale: 2}, set)
+		g.asm.MOVQ(g.item8(smallUpdated, set), set)
 	} else {
-		g.MOVQ(g.item8(smallUpdated, steps), set)
+		g.asm.MOVQ(g.item8(smallUpdated, steps), set)
 	}
-	g.BTQ(j, set) // j modulo 64
-	g.goTo(g.JCC, back)
-	g.MOVLQSX(g.item4(smallTree, steps), i)
-	g.MOVLQSX(four(column, i), before)
-	g.MOVL(j.As32(), four(column, i))
-	g.MOVL(i.As32(), g.item4(smallOwner, j))
-	g.CMPQ(i, root)
-	g.goTo(g.JEQ, path)
-	g.MOVQ(before, j)
-	g.MOVLQSX(g.item4(smallWhen, j), steps)
-	g.goTo(g.JMP, back)
-	g.Label(done)
+	g.asm.BTQ(j, set) // j modulo 64
+	g.goTo(g.asm.JCC, back)
+	g.asm.MOVLQSX(g.item4(smallTree, steps), i)
+	g.asm.MOVLQSX(four(column, i), before)
+	g.asm.MOVL(j.As32(), four(column, i))
+	g.asm.MOVL(i.As32(), g.item4(smallOwner, j))
+	g.asm.CMPQ(i, root)
+	g.goTo(g.asm.JEQ, path)
+	g.asm.MOVQ(before, j)
+	g.asm.MOVLQSX(g.item4(smallWhen, j), steps)
+	g.goTo(g.asm.JMP, back)
+	g.asm.Label(done)
 }
 
 // check compares each cost with the duals, in integers, and returns 0 where no other matching is better.
 func (g *small) check() {
 	float, rows := g.elem != "Int32", g.param("rows")
 	column := g.param("column")
-	scale := g.GP64()
-	g.MOVQ(operand.U64(0x3ff0000000000000), scale)
+	scale := g.asm.GP64()
+	g.asm.MOVQ(operand.U64(0x3ff0000000000000), scale)
 	if float { // the finest units for prices and matched costs
 		magnitudes := g.spread(1<<63 - 1)
 		most := g.vector()
@@ -1001,35 +1001,35 @@ func (g *small) check() {
 			if k > 0 {
 				x = g.vector()
 			}
-			if g.VANDPD(g.price(k), magnitudes, x); k > 0 {
-				g.VMAXPD(x, most, most)
+			if g.asm.VANDPD(g.price(k), magnitudes, x); k > 0 {
+				g.asm.VMAXPD(x, most, most)
 			}
 		})
-		most = g.fold(most, g.VMAXPD)
-		i, row, stride, j := g.zeroed(), g.param("costs"), g.param("stride"), g.GP64()
+		most = g.fold(most, g.asm.VMAXPD)
+		i, row, stride, j := g.zeroed(), g.param("costs"), g.param("stride"), g.asm.GP64()
 		turn, exact := g.label("rows"), g.label("zero")
-		g.Label(turn)
-		g.MOVLQSX(four(column, i), j)
+		g.asm.Label(turn)
+		g.asm.MOVLQSX(four(column, i), j)
 		x := g.writer.at(row, j)
-		g.VANDPD(magnitudes.AsX(), x.AsX(), x.AsX())
-		g.VMAXSD(x.AsX(), most.AsX(), most.AsX())
-		g.ADDQ(stride, row)
-		g.INCQ(i)
-		g.CMPQ(i, rows)
-		g.goTo(g.JLT, turn)
-		bits := g.GP64()
-		g.VMOVQ(most.AsX(), bits)
-		g.TESTQ(bits, bits)
-		g.goTo(g.JEQ, exact)
-		g.SHRQ(operand.Imm(52), bits)
-		g.CMPQ(bits, operand.I32(1023-900))
-		g.goTo(g.JLT, g.bad)
-		g.CMPQ(bits, operand.I32(1023+57)) // the units are at most 1
-		g.goTo(g.JGT, g.bad)
-		g.MOVQ(operand.I32(2*1023+58), scale)
-		g.SUBQ(bits, scale)
-		g.SHLQ(operand.Imm(52), scale)
-		g.Label(exact)
+		g.asm.VANDPD(magnitudes.AsX(), x.AsX(), x.AsX())
+		g.asm.VMAXSD(x.AsX(), most.AsX(), most.AsX())
+		g.asm.ADDQ(stride, row)
+		g.asm.INCQ(i)
+		g.asm.CMPQ(i, rows)
+		g.goTo(g.asm.JLT, turn)
+		bits := g.asm.GP64()
+		g.asm.VMOVQ(most.AsX(), bits)
+		g.asm.TESTQ(bits, bits)
+		g.goTo(g.asm.JEQ, exact)
+		g.asm.SHRQ(operand.Imm(52), bits)
+		g.asm.CMPQ(bits, operand.I32(1023-900))
+		g.goTo(g.asm.JLT, g.bad)
+		g.asm.CMPQ(bits, operand.I32(1023+57)) // the units are at most 1
+		g.goTo(g.asm.JGT, g.bad)
+		g.asm.MOVQ(operand.I32(2*1023+58), scale)
+		g.asm.SUBQ(bits, scale)
+		g.asm.SHLQ(operand.Imm(52), scale)
+		g.asm.Label(exact)
 	}
 	r := rounding{scale: g.broadcastInt(scale), far: g.spread(far), least: g.spread(far | minus)}
 	if !g.wide {
@@ -1038,61 +1038,61 @@ func (g *small) check() {
 	g.each(func(k int) {
 		x := g.read(g.price(k))
 		g.units(r, x, nil)
-		g.VMOVUPD(x, g.at(smallDual+8*g.lanes*k))
+		g.asm.VMOVUPD(x, g.at(smallDual+8*g.lanes*k))
 	})
 	square, cols, zero := g.label("square"), g.param("cols"), g.zero()
 	ends := g.zeroed() // bits of the columns that may as well be free
 	if g.long() {
-		g.MOVQ(ends, g.at(smallEnds))
-		g.MOVQ(ends, g.at(smallEnds+8))
+		g.asm.MOVQ(ends, g.at(smallEnds))
+		g.asm.MOVQ(ends, g.at(smallEnds+8))
 	}
-	g.CMPQ(rows, cols)
-	g.goTo(g.JEQ, square)
+	g.asm.CMPQ(rows, cols)
+	g.goTo(g.asm.JEQ, square)
 	above := func(a, b operand.Op) operand.Op { // mask of a > b
 		if !g.wide {
 			x := g.vector()
-			g.VPCMPGTQ(b, g.read(a), x)
+			g.asm.VPCMPGTQ(b, g.read(a), x)
 			return x
 		}
-		k := g.K()
-		g.VPCMPQ(operand.Imm(6), b, g.read(a), k)
+		k := g.asm.K()
+		g.asm.VPCMPQ(operand.Imm(6), b, g.read(a), k)
 		return k
 	}
 	for _, x := range g.join(func(k int) operand.Op { return above(g.dual(k), zero) }) {
-		g.TESTQ(x, x)
-		g.goTo(g.JNE, g.bad)
+		g.asm.TESTQ(x, x)
+		g.goTo(g.asm.JNE, g.bad)
 	}
 	for w, x := range g.join(func(k int) operand.Op { return above(zero, g.dual(k)) }) {
 		if g.long() {
-			g.TESTQ(x, g.at(smallOpen+8*w))
+			g.asm.TESTQ(x, g.at(smallOpen+8*w))
 		} else {
-			g.TESTQ(g.open, x)
+			g.asm.TESTQ(g.open, x)
 		}
-		g.goTo(g.JNE, g.bad)
+		g.goTo(g.asm.JNE, g.bad)
 	}
-	t := g.GP64()
-	g.MOVQ(operand.I32(-nearbyUnits), t)
+	t := g.asm.GP64()
+	g.asm.MOVQ(operand.I32(-nearbyUnits), t)
 	bar := g.broadcastInt(t)
 	found := g.join(func(k int) operand.Op { return above(bar, g.dual(k)) })
 	for _, x := range found {
-		g.NOTQ(x)
+		g.asm.NOTQ(x)
 	}
 	if g.long() {
 		g.and(g.at(smallAll), found)
 		g.store(found, g.at(smallEnds))
 	} else {
-		g.MOVQ(found[0], ends)
-		g.ANDQ(g.at(smallAll), ends)
+		g.asm.MOVQ(found[0], ends)
+		g.asm.ANDQ(g.at(smallAll), ends)
 	}
-	g.Label(square)
+	g.asm.Label(square)
 	if !g.long() {
-		g.MOVQ(ends, g.at(smallEnds))
+		g.asm.MOVQ(ends, g.at(smallEnds))
 	}
 
 	lost, large := g.zero(), g.spread(1<<61)
 	i, sum, row := g.zeroed(), g.zeroed(), g.param("costs")
 	turn := g.label("rows")
-	g.Label(turn)
+	g.asm.Label(turn)
 	var least reg.VecVirtual
 	g.each(func(k int) {
 		var x reg.VecVirtual
@@ -1103,7 +1103,7 @@ func (g *small) check() {
 			x = g.loadInts(operand.Mem{Base: row, Disp: k * g.lanes * g.size}, large, g.ends(k))
 		}
 		d := g.toDistance(k)
-		g.VPSUBQ(g.dual(k), x, d)
+		g.asm.VPSUBQ(g.dual(k), x, d)
 		if g.keep(k, d); k == 0 {
 			least = g.copied(d)
 		} else {
@@ -1112,70 +1112,70 @@ func (g *small) check() {
 	})
 	var low reg.GPVirtual
 	if g.wide {
-		low = g.GP64()
-		g.VMOVQ(g.fold(least, g.VPMINSQ).AsX(), low)
+		low = g.asm.GP64()
+		g.asm.VMOVQ(g.fold(least, g.asm.VPMINSQ).AsX(), low)
 	} else {
 		low = g.lowInt(least)
 	}
-	j, more := g.GP64(), g.GP64()
-	g.MOVLQSX(four(column, i), j)
+	j, more := g.asm.GP64(), g.asm.GP64()
+	g.asm.MOVLQSX(four(column, i), j)
 	if float {
 		x := g.writer.at(row, j)
-		g.VMULSD(r.scale.AsX(), x.AsX(), x.AsX())
-		g.VCVTSD2SIQ(x.AsX(), more)
+		g.asm.VMULSD(r.scale.AsX(), x.AsX(), x.AsX())
+		g.asm.VCVTSD2SIQ(x.AsX(), more)
 	} else {
-		g.MOVLQSX(operand.Mem{Base: row, Index: j, Scale: 4}, more)
+		g.asm.MOVLQSX(operand.Mem{Base: row, Index: j, Scale: 4}, more)
 	}
-	g.SUBQ(g.item8(smallDual, j), more)
-	g.SUBQ(low, more)
-	g.CMPQ(more, operand.I32(nearbyUnits))
-	g.goTo(g.JHI, g.bad)
-	g.ADDQ(more, sum)
+	g.asm.SUBQ(g.item8(smallDual, j), more)
+	g.asm.SUBQ(low, more)
+	g.asm.CMPQ(more, operand.I32(nearbyUnits))
+	g.goTo(g.asm.JHI, g.bad)
+	g.asm.ADDQ(more, sum)
 	if float {
-		g.ADDQ(operand.I32(nearbyUnits), low)
+		g.asm.ADDQ(operand.I32(nearbyUnits), low)
 		bar := g.broadcastInt(low)
 		near := g.join(func(k int) operand.Op {
 			if !g.wide {
 				return above(g.distance(k), bar)
 			}
-			atMost := g.K()
-			g.VPCMPQ(operand.Imm(2), bar, g.distance(k), atMost)
+			atMost := g.asm.K()
+			g.asm.VPCMPQ(operand.Imm(2), bar, g.distance(k), atMost)
 			return atMost
 		})
 		if !g.wide {
-			g.NOTQ(near[0])
-			g.ANDQ(g.at(smallAll), near[0])
+			g.asm.NOTQ(near[0])
+			g.asm.ANDQ(g.at(smallAll), near[0])
 		}
 		if g.long() {
 			g.without(j, near)
 		} else {
-			g.BTRQ(j, near[0])
+			g.asm.BTRQ(j, near[0])
 		}
 		g.store(near, g.setOf(smallNear, i))
 	}
 	stride := g.param("stride")
-	g.ADDQ(stride, row)
-	g.INCQ(i)
-	g.CMPQ(i, rows)
-	g.goTo(g.JLT, turn)
+	g.asm.ADDQ(stride, row)
+	g.asm.INCQ(i)
+	g.asm.CMPQ(i, rows)
+	g.goTo(g.asm.JLT, turn)
 	best := g.label("best")
 	if !float {
-		g.TESTQ(sum, sum)
-		g.goTo(g.JNE, g.bad)
+		g.asm.TESTQ(sum, sum)
+		g.goTo(g.asm.JNE, g.bad)
 	} else {
 		rounded := g.nonzero(lost)
-		g.ORQ(sum, rounded)
-		g.goTo(g.JEQ, best)
-		g.ADDQ(rows, sum)
-		g.CMPQ(sum, operand.I32(nearbyUnits-1))
-		g.goTo(g.JHI, g.bad)
+		g.asm.ORQ(sum, rounded)
+		g.goTo(g.asm.JEQ, best)
+		g.asm.ADDQ(rows, sum)
+		g.asm.CMPQ(sum, operand.I32(nearbyUnits-1))
+		g.goTo(g.asm.JHI, g.bad)
 		if g.long() {
 			g.aloneOfTwo(best)
 		} else {
 			g.alone(best)
 		}
 	}
-	g.Label(best)
+	g.asm.Label(best)
 	g.result(0)
 }
 
@@ -1188,90 +1188,90 @@ func (g *small) nonzero(x reg.VecVirtual) reg.GPVirtual {
 // is left, as refine.HasNoCycle has it. Edges lead from a row's own column to the columns near it, and from a free column to
 // the columns that could be free in its place at no cost.
 func (g *small) alone(best string) {
-	alive, before := g.GP64(), g.GP64()
-	g.MOVQ(g.at(smallAll), alive)
+	alive, before := g.asm.GP64(), g.asm.GP64()
+	g.asm.MOVQ(g.at(smallAll), alive)
 	round := g.label("round")
-	g.Label(round)
-	g.MOVQ(alive, before)
+	g.asm.Label(round)
+	g.asm.MOVQ(alive, before)
 	i, column := g.param("rows"), g.param("column")
 	turn, next, owned := g.label("turn"), g.label("next"), g.label("owned")
-	g.Label(turn)
-	j, leads := g.GP64(), g.GP64()
-	g.MOVLQSX(operand.Mem{Base: column, Index: i, Scale: 4, Disp: -4}, j)
-	g.MOVQ(g.item8(smallNear-8, i), leads)
-	g.TESTQ(alive, leads)
-	g.goTo(g.JNE, next)
-	g.BTRQ(j, alive)
-	g.Label(next)
-	g.DECQ(i)
-	g.goTo(g.JNE, turn)
-	g.TESTQ(g.open, alive)
-	g.goTo(g.JEQ, owned)
-	g.TESTQ(alive, g.at(smallEnds))
-	g.goTo(g.JNE, owned)
-	g.MOVQ(g.open, leads)
-	g.NOTQ(leads)
-	g.ANDQ(leads, alive)
-	g.Label(owned)
-	g.TESTQ(alive, alive)
-	g.goTo(g.JEQ, best)
-	g.CMPQ(alive, before)
-	g.goTo(g.JNE, round)
-	g.goTo(g.JMP, g.bad)
+	g.asm.Label(turn)
+	j, leads := g.asm.GP64(), g.asm.GP64()
+	g.asm.MOVLQSX(operand.Mem{Base: column, Index: i, Scale: 4, Disp: -4}, j)
+	g.asm.MOVQ(g.item8(smallNear-8, i), leads)
+	g.asm.TESTQ(alive, leads)
+	g.goTo(g.asm.JNE, next)
+	g.asm.BTRQ(j, alive)
+	g.asm.Label(next)
+	g.asm.DECQ(i)
+	g.goTo(g.asm.JNE, turn)
+	g.asm.TESTQ(g.open, alive)
+	g.goTo(g.asm.JEQ, owned)
+	g.asm.TESTQ(alive, g.at(smallEnds))
+	g.goTo(g.asm.JNE, owned)
+	g.asm.MOVQ(g.open, leads)
+	g.asm.NOTQ(leads)
+	g.asm.ANDQ(leads, alive)
+	g.asm.Label(owned)
+	g.asm.TESTQ(alive, alive)
+	g.goTo(g.asm.JEQ, best)
+	g.asm.CMPQ(alive, before)
+	g.goTo(g.asm.JNE, round)
+	g.goTo(g.asm.JMP, g.bad)
 }
 
 // aloneOfTwo is alone for sets of two words.
 func (g *small) aloneOfTwo(best string) {
-	alive, leads, changed := []reg.GPVirtual{g.GP64(), g.GP64()}, []reg.GPVirtual{g.GP64(), g.GP64()}, g.GP64()
+	alive, leads, changed := []reg.GPVirtual{g.asm.GP64(), g.asm.GP64()}, []reg.GPVirtual{g.asm.GP64(), g.asm.GP64()}, g.asm.GP64()
 	for w, x := range alive {
-		g.MOVQ(g.at(smallAll+8*w), x)
+		g.asm.MOVQ(g.at(smallAll+8*w), x)
 	}
 	round := g.label("round")
-	g.Label(round)
-	g.XORL(changed.As32(), changed.As32())
+	g.asm.Label(round)
+	g.asm.XORL(changed.As32(), changed.As32())
 	i, column := g.param("rows"), g.param("column")
 	turn, next, owned := g.label("turn"), g.label("next"), g.label("owned")
 	any := func() { // sets the flag of zero where leads are not alive
-		g.ANDQ(alive[0], leads[0])
-		g.ANDQ(alive[1], leads[1])
-		g.ORQ(leads[1], leads[0])
+		g.asm.ANDQ(alive[0], leads[0])
+		g.asm.ANDQ(alive[1], leads[1])
+		g.asm.ORQ(leads[1], leads[0])
 	}
-	g.Label(turn)
+	g.asm.Label(turn)
 	set := g.setOf(smallNear-16, i)
-	g.MOVQ(set, leads[0])
-	g.MOVQ(second(set), leads[1])
+	g.asm.MOVQ(set, leads[0])
+	g.asm.MOVQ(second(set), leads[1])
 	any()
-	g.goTo(g.JNE, next)
-	j := g.GP64()
-	g.MOVLQSX(operand.Mem{Base: column, Index: i, Scale: 4, Disp: -4}, j)
+	g.goTo(g.asm.JNE, next)
+	j := g.asm.GP64()
+	g.asm.MOVLQSX(operand.Mem{Base: column, Index: i, Scale: 4, Disp: -4}, j)
 	for w, b := range g.bitsOf(j) {
-		g.TESTQ(b, alive[w])
-		gone := g.GP64()
-		g.MOVQ(operand.U32(0), gone)
-		g.CMOVQNE(b, gone)
-		g.ORQ(gone, changed)
-		g.ANDNQ(alive[w], b, alive[w])
+		g.asm.TESTQ(b, alive[w])
+		gone := g.asm.GP64()
+		g.asm.MOVQ(operand.U32(0), gone)
+		g.asm.CMOVQNE(b, gone)
+		g.asm.ORQ(gone, changed)
+		g.asm.ANDNQ(alive[w], b, alive[w])
 	}
-	g.Label(next)
-	g.DECQ(i)
-	g.goTo(g.JNE, turn)
+	g.asm.Label(next)
+	g.asm.DECQ(i)
+	g.goTo(g.asm.JNE, turn)
 	for k, offset := range []int{smallOpen, smallEnds} { // free columns are alive, and may take the place of none that is
 		for w := range leads {
-			g.MOVQ(g.at(offset+8*w), leads[w])
+			g.asm.MOVQ(g.at(offset+8*w), leads[w])
 		}
 		any()
-		g.goTo([]func(operand.Op){g.JEQ, g.JNE}[k], owned)
+		g.goTo([]func(operand.Op){g.asm.JEQ, g.asm.JNE}[k], owned)
 	}
 	for w, x := range alive {
-		g.MOVQ(g.at(smallOpen+8*w), leads[w])
-		g.ANDNQ(x, leads[w], x)
+		g.asm.MOVQ(g.at(smallOpen+8*w), leads[w])
+		g.asm.ANDNQ(x, leads[w], x)
 	}
-	g.INCQ(changed)
-	g.Label(owned)
-	g.MOVQ(alive[0], leads[0])
-	g.ORQ(alive[1], leads[0])
-	g.goTo(g.JEQ, best)
-	g.TESTQ(changed, changed)
-	g.goTo(g.JNE, round)
-	g.goTo(g.JMP, g.bad)
+	g.asm.INCQ(changed)
+	g.asm.Label(owned)
+	g.asm.MOVQ(alive[0], leads[0])
+	g.asm.ORQ(alive[1], leads[0])
+	g.goTo(g.asm.JEQ, best)
+	g.asm.TESTQ(changed, changed)
+	g.goTo(g.asm.JNE, round)
+	g.goTo(g.asm.JMP, g.bad)
 }

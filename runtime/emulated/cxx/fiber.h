@@ -180,7 +180,7 @@ static inline void context_switch(Context *from, Context *to) {
 // context_fetch has the processor fetch what a context's first steps need of its stack.
 static inline void context_fetch(const Context *c) {
 #if defined(__x86_64__) || defined(__aarch64__)
-  for (int i = 0; i < 4; i++) __builtin_prefetch((const char *)c->sp + 64 * i);
+  for (int i = 0; i < 3; i++) __builtin_prefetch((const char *)c->sp + 64 * i);
 #else
   (void)c;
 #endif

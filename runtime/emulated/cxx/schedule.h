@@ -19,16 +19,23 @@ static const char *kOps[] = {
 enum State { kRunnable, kWarp, kBarrier, kCluster, kWatch, kDone };
 
 struct alignas(64) Fiber { // a line of the processor's cache
+  Context context;
   State state = kDone;
-  int op = 0, arg = 0, width = 32, line = 0;
-  unsigned mask = 0;
+  int op = 0, line = 0;
+  unsigned mask = 0, value = 0;            // value: of kWatch
   const char *file = "";
-  uint64_t value = 0, result = 0;
   const volatile unsigned *word = nullptr; // of kWatch: until word & mask != value
 };
 
-// Lanes of a warp, a bit each: those that have not ended, and those in a warp operation.
-struct Warp { unsigned live = 0, waiting = 0; };
+// Lanes of a warp, a bit each: those that have not ended, and those in a warp operation, with
+// what each gave to it and receives. Those that wait are alike if all have one mask and one operation.
+struct Warp {
+  unsigned live = 0, waiting = 0, mask = 0;
+  int op = 0;
+  bool alike = true;
+  int arg[32], width[32];
+  uint64_t value[32], result[32];
+};
 
 // A Block has the fibers of its threads, and its shared memory: dynamic is
 // where the running block's lies, kept holds the static of one that is not
@@ -36,10 +43,12 @@ struct Warp { unsigned live = 0, waiting = 0; };
 struct Block {
   unsigned index = 0;
   int alive = 0, at_barrier = 0, runnables = 0;
-  bool drawn = false; // the last of the runnable goes on next
+  int met = 0;                 // the thread that came first to the barrier
+  uint64_t sum = 0, given = 0; // of the values at this barrier; what the last one gave
+  bool alike = true;           // all that came are at the same barrier
+  bool drawn = false;          // the last of the runnable goes on next
   std::vector<Fiber> fibers;
-  std::vector<Context> contexts; // of the fibers, and their stacks
-  std::vector<char *> stacks;
+  std::vector<char *> stacks; // of the fibers
   std::vector<Warp> warps;
   std::vector<int> runnable;
   char *dynamic = nullptr;
@@ -65,8 +74,7 @@ static bool clustered; // the blocks alive are a cluster
 static int live_blocks, live_threads, at_cluster;
 static int idle; // yields since anything else happened
 static const int kIdle = 1 << 22;
-static Fiber *fibers; // here's, and their contexts
-static Context *contexts;
+static Fiber *fibers; // here's
 static Context outside;
 static int threads, current;
 static void (*body)(const uint64_t *);
@@ -101,12 +109,25 @@ static inline void wake_in(Block *b, int t) {
 }
 static inline void wake(int t) { wake_in(here, t); }
 
+// wake_lanes wakes the running block's threads from base on that have a bit.
+static inline void wake_lanes(int base, unsigned lanes) {
+  int *end = &here->runnable[(size_t)here->runnables], next = here->drawn ? *--end : 0;
+  for (; lanes; lanes &= lanes - 1) {
+    int t = base + __builtin_ctz(lanes);
+    fibers[t].state = kRunnable;
+    *end++ = t;
+  }
+  if (here->drawn) *end++ = next;
+  here->runnables = (int)(end - here->runnable.data());
+}
+
 // draw moves one of the running block's threads that can run, at random, to their end: one of
 // eight times any, else one of those that came to run last, which are the lanes of a warp as
 // a rule: their stacks are in the processor's caches, and warps get far ahead of one another.
 static inline int draw() {
-  int n = here->runnables, last = n > 32 && random64() & 7 ? 32 : n;
-  int *end = &here->runnable[(size_t)n - 1], *drawn = end - random_below((uint64_t)last);
+  uint64_t random = random64();
+  int n = here->runnables, last = n > 32 && random & 7 ? 32 : n;
+  int *end = &here->runnable[(size_t)n - 1], *drawn = end - ((random >> 32) * (uint64_t)last >> 32);
   int t = *drawn;
   *drawn = *end, *end = t;
   return t;
@@ -117,7 +138,7 @@ static inline int draw() {
 static inline int pick() {
   int t = here->drawn ? here->runnable[(size_t)here->runnables - 1] : draw();
   here->runnables--;
-  if ((here->drawn = here->runnables > 1)) context_fetch(&contexts[draw()]);
+  if ((here->drawn = here->runnables > 1)) context_fetch(&fibers[draw()].context);
   return t;
 }
 
@@ -150,7 +171,6 @@ static void enter(Block *b) {
   if (here != b && !b->kept.empty()) restore(b->kept.data());
   here = b;
   fibers = b->fibers.data();
-  contexts = b->contexts.data();
   emu_block.x = b->index;
   emu_dynamic = b->dynamic;
 }
@@ -189,12 +209,12 @@ static void turn() {
 // scheduler's caller when none can or the launch failed.
 static void go_on() {
   int from = current;
-  Context *me = &contexts[from], *to = &outside;
+  Context *me = &fibers[from].context, *to = &outside;
   if (!failure[0]) {
     if (!here->runnables || (blocks.size() > 1 && (random64() & stay) == 0)) turn();
     if (here->runnables) {
       current = pick();
-      to = &contexts[current];
+      to = &fibers[current].context;
       if (to == me) return;
     }
   }
@@ -202,30 +222,29 @@ static void go_on() {
   emu_thread.x = (unsigned)(current = from);
 }
 
-static void barrier_release() {
-  int op = fibers[current].op, first = -1;
-  uint64_t count = 0;
+// say_apart makes the launch fail where the running block's threads are at different barriers.
+static void say_apart() {
+  int first = -1;
   for (int t = 0; t < threads; t++) {
     Fiber &f = fibers[t];
     if (f.state != kBarrier) continue;
-    if (first < 0) first = t, op = f.op;
+    if (first < 0) first = t;
     Fiber &g = fibers[first];
-    if (f.op != g.op || f.line != g.line || (f.file != g.file && strcmp(f.file, g.file))) {
-      say_thread(t);
-      say(": at %s (%s:%d) while thread %d is at %s (%s:%d): the block's threads meet at different barriers",
-          kOps[f.op], f.file, f.line, first, kOps[g.op], g.file, g.line);
-      return;
-    }
-    count += f.value;
+    if (f.op == g.op && f.line == g.line && !strcmp(f.file, g.file)) continue;
+    say_thread(t);
+    say(": at %s (%s:%d) while thread %d is at %s (%s:%d): the block's threads meet at different barriers",
+        kOps[f.op], f.file, f.line, first, kOps[g.op], g.file, g.line);
+    return;
   }
-  int n = here->at_barrier;
+}
+
+static void barrier_release() {
+  if (!here->alike) return say_apart();
+  int op = fibers[here->met].op;
+  uint64_t sum = here->sum, n = (uint64_t)here->at_barrier;
+  here->given = op == EMU_SYNC_COUNT ? sum : op == EMU_SYNC_AND ? sum == n : op == EMU_SYNC_OR ? sum != 0 : 0;
   here->at_barrier = 0;
-  for (int t = 0; t < threads; t++) {
-    Fiber &f = fibers[t];
-    if (f.state != kBarrier) continue;
-    f.result = op == EMU_SYNC_COUNT ? count : op == EMU_SYNC_AND ? count == (uint64_t)n : op == EMU_SYNC_OR ? count != 0 : 0;
-    wake(t);
-  }
+  for (int base = 0; base < threads; base += 32) wake_lanes(base, here->warps[(size_t)base / 32].live);
 }
 
 // say_waiting adds where the running block's threads wait; said counts places.
@@ -267,82 +286,100 @@ static void say_stuck(const char *why) {
   fibers = here->fibers.data();
 }
 
-// warp_result computes the operation for every lane of those that arrived.
-static void warp_result(Fiber *lane, int lanes, unsigned arrived) {
-  int op = lane[__builtin_ctz(arrived)].op;
-  uint64_t first = lane[__builtin_ctz(arrived)].value, all = first;
+// warp_all combines what the lanes that arrived gave.
+template <class F> static inline uint64_t warp_all(const Warp &w, unsigned arrived, F combine) {
+  uint64_t all = w.value[__builtin_ctz(arrived)];
+  for (unsigned rest = arrived & (arrived - 1); rest; rest &= rest - 1) all = combine(all, w.value[__builtin_ctz(rest)]);
+  return all;
+}
+// warp_give gives each lane of those that arrived a result.
+template <class F> static inline void warp_give(Warp &w, unsigned arrived, F result) {
+  for (unsigned rest = arrived; rest; rest &= rest - 1) {
+    int i = __builtin_ctz(rest);
+    w.result[i] = result(i);
+  }
+}
+// warp_move gives each lane of those that arrived another's value. A lane that is not there gives
+// what must not be used.
+template <class F> static inline void warp_move(Warp &w, unsigned arrived, F source) {
+  warp_give(w, arrived, [&](int i) {
+    int from = source(i, w.arg[i], i & ~(w.width[i] - 1), w.width[i]);
+    return arrived >> from & 1 ? w.value[from] : 0xa5a5a5a5a5a5a5a5ull;
+  });
+}
+static inline unsigned warp_votes(const Warp &w, unsigned arrived) {
   unsigned votes = 0;
-  bool same = true;
-  for (int i = 0; i < lanes; i++) {
-    if (!(arrived >> i & 1)) continue;
-    uint64_t v = lane[i].value;
-    if (v) votes |= 1u << i;
-    if (v != first) same = false;
-    if (i == __builtin_ctz(arrived)) continue;
-    switch (op) {
-    case EMU_ADD: all += v; break;
-    case EMU_MIN_S: case EMU_MIN_U: if ((int64_t)v < (int64_t)all) all = v; break;
-    case EMU_MAX_S: case EMU_MAX_U: if ((int64_t)v > (int64_t)all) all = v; break;
-    case EMU_AND: all &= v; break;
-    case EMU_OR: all |= v; break;
-    case EMU_XOR: all ^= v; break;
-    }
+  for (unsigned rest = arrived; rest; rest &= rest - 1)
+    if (w.value[__builtin_ctz(rest)]) votes |= rest & -rest;
+  return votes;
+}
+
+// warp_result computes the operation for every lane of those that arrived.
+static void warp_result(Warp &w, int op, unsigned arrived) {
+  uint64_t all = 0, first = w.value[__builtin_ctz(arrived)];
+  switch (op) {
+  case EMU_SHFL: return warp_move(w, arrived, [](int, int arg, int segment, int width) { return segment | (arg & (width - 1)); });
+  case EMU_SHFL_UP:
+    return warp_move(w, arrived, [](int i, int arg, int segment, int) { return (unsigned)arg > 31 || i - arg < segment ? i : i - arg; });
+  case EMU_SHFL_DOWN:
+    return warp_move(w, arrived, [](int i, int arg, int segment, int width) { return (unsigned)arg > 31 || i + arg >= segment + width ? i : i + arg; });
+  case EMU_SHFL_XOR:
+    return warp_move(w, arrived, [](int i, int arg, int segment, int width) { return (i ^ (arg & 31)) >= segment + width ? i : i ^ (arg & 31); });
+  case EMU_MATCH_ANY:
+    return warp_give(w, arrived, [&](int i) {
+      uint64_t same = 0;
+      for (unsigned rest = arrived; rest; rest &= rest - 1)
+        if (w.value[__builtin_ctz(rest)] == w.value[i]) same |= rest & -rest;
+      return same;
+    });
+  case EMU_SYNCWARP: break;
+  case EMU_BALLOT: all = warp_votes(w, arrived); break;
+  case EMU_ANY: all = warp_votes(w, arrived) != 0; break;
+  case EMU_ALL: all = warp_votes(w, arrived) == arrived; break;
+  case EMU_MATCH_ALL: all = warp_all(w, arrived, [=](uint64_t a, uint64_t v) { return v == first ? a : ~first; }) == first ? arrived : 0; break;
+  case EMU_ADD: all = warp_all(w, arrived, [](uint64_t a, uint64_t v) { return a + v; }); break;
+  case EMU_MIN_S: case EMU_MIN_U: all = warp_all(w, arrived, [](uint64_t a, uint64_t v) { return (int64_t)v < (int64_t)a ? v : a; }); break;
+  case EMU_MAX_S: case EMU_MAX_U: all = warp_all(w, arrived, [](uint64_t a, uint64_t v) { return (int64_t)v > (int64_t)a ? v : a; }); break;
+  case EMU_AND: all = warp_all(w, arrived, [](uint64_t a, uint64_t v) { return a & v; }); break;
+  case EMU_OR: all = warp_all(w, arrived, [](uint64_t a, uint64_t v) { return a | v; }); break;
+  case EMU_XOR: all = warp_all(w, arrived, [](uint64_t a, uint64_t v) { return a ^ v; }); break;
   }
-  for (int i = 0; i < lanes; i++) {
-    if (!(arrived >> i & 1)) continue;
-    Fiber &f = lane[i];
-    int segment = i & ~(f.width - 1), src = i;
-    switch (op) {
-    case EMU_SYNCWARP: f.result = 0; continue;
-    case EMU_BALLOT: f.result = votes; continue;
-    case EMU_ANY: f.result = votes != 0; continue;
-    case EMU_ALL: f.result = votes == arrived; continue;
-    case EMU_MATCH_ALL: f.result = same ? arrived : 0; continue;
-    case EMU_MATCH_ANY:
-      f.result = 0;
-      for (int j = 0; j < lanes; j++)
-        if ((arrived >> j & 1) && lane[j].value == f.value) f.result |= 1u << j;
-      continue;
-    case EMU_SHFL: src = segment | (f.arg & (f.width - 1)); break;
-    case EMU_SHFL_UP: src = (unsigned)f.arg > 31 || i - f.arg < segment ? i : i - f.arg; break;
-    case EMU_SHFL_DOWN: src = (unsigned)f.arg > 31 || i + f.arg >= segment + f.width ? i : i + f.arg; break;
-    case EMU_SHFL_XOR: src = (i ^ (f.arg & 31)) >= segment + f.width ? i : i ^ (f.arg & 31); break;
-    default: f.result = all; continue;
-    }
-    // A lane that is not there gives what must not be used.
-    f.result = arrived >> src & 1 ? lane[src].value : 0xa5a5a5a5a5a5a5a5ull;
-  }
+  warp_give(w, arrived, [=](int) { return all; });
 }
 
 // warp_try wakes the lanes that share t's mask when all that live have come.
-static void warp_try(int t) {
-  int base = t & ~31, lanes = threads - base < 32 ? threads - base : 32;
+static inline void warp_try(int t) {
+  int base = t & ~31;
   Fiber *lane = fibers + base, &me = fibers[t];
-  Warp &warp = here->warps[(size_t)t / 32];
-  unsigned arrived = me.mask & warp.live;
-  if (arrived & ~warp.waiting) return;
-  for (int i = 0; i < lanes; i++)
-    if ((arrived >> i & 1) && lane[i].mask != me.mask) return;
-  for (int i = 0; i < lanes; i++) {
-    if (!(arrived >> i & 1) || lane[i].op == me.op) continue;
+  Warp &w = here->warps[(size_t)t / 32];
+  unsigned arrived = me.mask & w.live;
+  if (arrived & ~w.waiting) return;
+  for (unsigned rest = w.alike ? 0 : arrived; rest; rest &= rest - 1)
+    if (lane[__builtin_ctz(rest)].mask != me.mask) return;
+  for (unsigned rest = w.alike ? 0 : arrived; rest; rest &= rest - 1) {
+    int i = __builtin_ctz(rest);
+    if (lane[i].op == me.op) continue;
     say_thread(t);
     say(": in %s (%s:%d) while lane %d is in %s (%s:%d) with the same mask %08x", kOps[me.op], me.file, me.line, i,
         kOps[lane[i].op], lane[i].file, lane[i].line, me.mask);
     return;
   }
-  warp_result(lane, lanes, arrived);
-  warp.waiting &= ~arrived;
-  for (int i = 0; i < lanes; i++)
-    if (arrived >> i & 1) wake(base + i);
+  warp_result(w, me.op, arrived);
+  w.waiting &= ~arrived;
+  wake_lanes(base, arrived);
 }
 
 extern "C" uint64_t emu_warp(int op, unsigned mask, uint64_t value, int arg, int width, const char *file, int line) {
   Fiber &f = fibers[current];
+  Warp &w = here->warps[(size_t)current / 32];
+  int lane = current & 31;
   idle = 0;
-  f.op = op, f.mask = mask, f.value = value, f.arg = arg, f.width = width, f.file = file, f.line = line;
-  f.state = kWarp;
-  here->warps[(size_t)current / 32].waiting |= 1u << (current & 31);
-  if (!(mask >> (current & 31) & 1)) {
+  f.op = op, f.mask = mask, f.file = file, f.line = line, f.state = kWarp;
+  w.value[lane] = value, w.arg[lane] = arg, w.width[lane] = width;
+  if (!w.waiting) w.mask = mask, w.op = op, w.alike = true;
+  else if (w.mask != mask || w.op != op) w.alike = false;
+  w.waiting |= 1u << lane;
+  if (!(mask >> lane & 1)) {
     say_thread(current);
     say(": %s (%s:%d) with mask %08x, which does not name the lane itself", kOps[op], file, line, mask);
   } else if (width < 1 || width > 32 || (width & (width - 1))) {
@@ -352,16 +389,24 @@ extern "C" uint64_t emu_warp(int op, unsigned mask, uint64_t value, int arg, int
     warp_try(current);
   }
   go_on();
-  return f.result;
+  return w.result[lane];
 }
 
 extern "C" uint64_t emu_barrier(int op, uint64_t value, const char *file, int line) {
   Fiber &f = fibers[current];
+  Block *b = here;
   idle = 0;
-  f.op = op, f.value = value, f.file = file, f.line = line, f.state = kBarrier;
-  if (++here->at_barrier == here->alive) barrier_release();
+  f.op = op, f.file = file, f.line = line, f.state = kBarrier;
+  if (b->at_barrier++ == 0) {
+    b->met = current, b->sum = value, b->alike = true;
+  } else {
+    Fiber &g = fibers[b->met];
+    b->sum += value;
+    if (f.op != g.op || f.line != g.line || (f.file != g.file && strcmp(f.file, g.file))) b->alike = false;
+  }
+  if (b->at_barrier == b->alive) barrier_release();
   go_on();
-  return f.result;
+  return b->given;
 }
 
 static void cluster_release() {
@@ -452,7 +497,7 @@ static void begin(Block *b, unsigned index) {
   b->drawn = false;
   b->warps.assign((size_t)(threads + 31) / 32, Warp());
   for (int t = 0; t < threads; t++) {
-    context_make(&b->contexts[(size_t)t], b->stacks[(size_t)t], (unsigned)t, fiber_main);
+    context_make(&b->fibers[(size_t)t].context, b->stacks[(size_t)t], (unsigned)t, fiber_main);
     b->warps[(size_t)t / 32].live |= 1u << (t & 31);
     wake_in(b, t);
   }
@@ -468,7 +513,7 @@ static void run() {
   here = nullptr;
   turn();
   current = pick();
-  context_switch(&outside, &contexts[current]);
+  context_switch(&outside, &fibers[current].context);
   if (!failure[0] && live_blocks) say_stuck("threads wait for one another");
   for (Block &b : blocks)
     for (int t = 0; t < threads && b.alive; t++)

@@ -126,7 +126,6 @@ static bool make_blocks(size_t n) {
   for (Block &b : blocks) {
     b.fibers = std::vector<Fiber>((size_t)threads);
     b.runnable = std::vector<int>((size_t)threads);
-    b.contexts = std::vector<Context>((size_t)threads);
     b.stacks.assign(stacks.begin() + (long)next, stacks.begin() + (long)next + threads);
     next += (size_t)threads;
     if (dynamic_bytes && posix_memalign((void **)&b.dynamic, 128, dynamic_bytes)) return false;

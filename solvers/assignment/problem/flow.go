@@ -30,13 +30,16 @@ func FlowOf(pairs []Pair, amount func(Pair) int64) (f Flow) {
 
 // Transpose exchanges rows and columns.
 func (f *Flow) Transpose() Flow {
-	amounts := make(map[Pair]int64, len(f.Row))
-	pairs := make([]Pair, 0, len(f.Row))
-	for k, i := range f.Row {
-		x := Pair{Row: f.Col[k], Col: i}
-		pairs, amounts[x] = append(pairs, x), f.Amount[k]
+	order := make([]int32, len(f.Row))
+	for k := range order {
+		order[k] = int32(k)
 	}
-	return FlowOf(pairs, func(x Pair) int64 { return amounts[x] })
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(f.Col[a], f.Col[b]), cmp.Compare(f.Row[a], f.Row[b])) })
+	out := Flow{Row: make([]int32, len(order)), Col: make([]int32, len(order)), Amount: make([]int64, len(order))}
+	for k, at := range order {
+		out.Row[k], out.Col[k], out.Amount[k] = f.Col[at], f.Row[at], f.Amount[at]
+	}
+	return out
 }
 
 // Transports reports whether an instance has supplies or capacities: its answer is a flow then.

@@ -99,6 +99,9 @@ func (s *solve) run(ctx context.Context, supply, demand []int64) (*Solution, err
 	if f, err := s.inOrder(ctx, supply, demand); f != nil || err != nil {
 		return f, err
 	}
+	if f, err := s.byHubs(ctx, supply, demand); f != nil || err != nil {
+		return f, err
+	}
 	return s.byAuction(ctx, supply, demand)
 }
 

@@ -30,14 +30,22 @@ func FlowOf(pairs []Pair, amount func(Pair) int64) (f Flow) {
 
 // Transpose exchanges rows and columns.
 func (f *Flow) Transpose() Flow {
-	order := make([]int32, len(f.Row))
-	for k := range order {
-		order[k] = int32(k)
+	cols := int32(0)
+	for _, j := range f.Col {
+		cols = max(cols, j+1)
 	}
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(f.Col[a], f.Col[b]), cmp.Compare(f.Row[a], f.Row[b])) })
-	out := Flow{Row: make([]int32, len(order)), Col: make([]int32, len(order)), Amount: make([]int64, len(order))}
-	for k, at := range order {
-		out.Row[k], out.Col[k], out.Amount[k] = f.Col[at], f.Row[at], f.Amount[at]
+	next := make([]int32, cols+1) // where the next of each column goes
+	for _, j := range f.Col {
+		next[j+1]++
+	}
+	for j := range cols {
+		next[j+1] += next[j]
+	}
+	out := Flow{Row: make([]int32, len(f.Row)), Col: make([]int32, len(f.Row)), Amount: make([]int64, len(f.Row))}
+	for k, j := range f.Col {
+		at := next[j]
+		out.Row[at], out.Col[at], out.Amount[at] = j, f.Row[k], f.Amount[k]
+		next[j]++
 	}
 	return out
 }

@@ -28,6 +28,7 @@ const (
 // visits rows alone: from one to another lead the columns that ship to it, at the least difference of their costs. So no path is longer than there are
 // rows, and a search looks at the square of their number, whatever the number of columns.
 type hubs struct {
+	threads int
 	n, m    int     // rows and columns, with the ones that stand for what is left
 	cost    []int64 // [m][n], forbidden: not allowed
 	price   []int64 // of rows
@@ -52,14 +53,20 @@ type hubs struct {
 // A part is what a column ships to a row.
 type part struct {
 	amount int64
+	row    int32
 	col    int32
 	at     int32 // in the row's list
+}
+
+// FewRows reports whether a problem is dense and has few rows for its columns, so that shortest paths over the rows solve it.
+func FewRows(p *problem.Normal) bool {
+	return p.Instance.Sparse == nil && p.Rows >= 2 && p.Rows <= mostHubs && p.Cols >= perHub*p.Rows && p.Limit == problem.Infinity
 }
 
 // byHubs solves a dense problem of few rows. It is nil where it has many, where not all can be shipped, and where prices leave their range.
 func (s *solve) byHubs(ctx context.Context, supply, demand []int64) (*Solution, error) {
 	p := s.p
-	if p.Instance.Sparse != nil || p.Rows < 2 || p.Rows > mostHubs || p.Cols < perHub*p.Rows || p.Limit != problem.Infinity {
+	if !FewRows(p) {
 		return nil, nil
 	}
 	h := newHubs(p, supply, demand, s.Threads)
@@ -113,7 +120,7 @@ func (h *hubs) tooMuch() (sum int64) {
 
 // sample is the problem of every fourth column, with as large a part of what rows take.
 func (h *hubs) sample() *hubs {
-	c := &hubs{n: h.n, m: h.m / sampleEvery, takes: make([]int64, h.n)}
+	c := &hubs{n: h.n, m: h.m / sampleEvery, threads: h.threads, takes: make([]int64, h.n)}
 	c.cost, c.demand = make([]int64, c.m*c.n), make([]int64, c.m)
 	for k := range c.m {
 		j := k * sampleEvery
@@ -139,7 +146,7 @@ func (h *hubs) sample() *hubs {
 // newHubs reads the costs, by columns. A row or a column more stands for what is left.
 func newHubs(p *problem.Normal, supply, demand []int64, threads int) *hubs {
 	has, wants := problem.Total(supply), problem.Total(demand)
-	h := &hubs{n: p.Rows, m: p.Cols, takes: supply, demand: demand, total: max(has, wants)}
+	h := &hubs{n: p.Rows, m: p.Cols, threads: threads, takes: supply, demand: demand, total: max(has, wants)}
 	switch {
 	case has < wants:
 		h.takes = append(slices.Clone(supply), wants-has)
@@ -190,16 +197,27 @@ func (h *hubs) reset() {
 
 // begin ships each column's all to its best row; false: a column has none.
 func (h *hubs) begin() bool {
+	at := make([]int32, h.m)
+	host.ParallelParts(h.threads, h.m, func() func(low, high int) {
+		return func(low, high int) {
+			for j := low; j < high; j++ {
+				row, least, _ := h.best(int32(j))
+				if at[j] = row; least >= unreachable {
+					at[j] = none
+				}
+			}
+		}
+	})
+	h.read += int64(h.m * h.n)
 	for j, amount := range h.demand {
 		if amount == 0 {
 			continue
 		}
-		at, least, _ := h.best(int32(j))
-		if least >= unreachable {
+		if at[j] == none {
 			return false
 		}
-		h.add(at, int32(j), amount)
-		h.over[at] += amount
+		h.add(at[j], int32(j), amount)
+		h.over[at[j]] += amount
 	}
 	return true
 }
@@ -208,7 +226,6 @@ func (h *hubs) begin() bool {
 func (h *hubs) best(col int32) (row int32, least, second int64) {
 	least, second = math.MaxInt64, math.MaxInt64
 	c, price := h.cost[int(col)*h.n:][:h.n], h.price[:h.n]
-	h.read += int64(h.n)
 	for i, x := range c {
 		if d := x - price[i]; d < second {
 			if d < least {
@@ -224,7 +241,7 @@ func (h *hubs) best(col int32) (row int32, least, second int64) {
 // add ships an amount of a column to a row, in a new part.
 func (h *hubs) add(row, col int32, amount int64) int32 {
 	id := int32(len(h.parts))
-	h.parts = append(h.parts, part{amount, col, int32(len(h.members[row]))})
+	h.parts = append(h.parts, part{amount, row, col, int32(len(h.members[row]))})
 	h.members[row] = append(h.members[row], id)
 	return id
 }
@@ -238,54 +255,70 @@ func (h *hubs) drop(row, id int32) {
 	h.members[row] = list[:len(list)-1]
 }
 
-// spread has rows that too much ships to lower their prices, so that their columns go where they cost little more, until little is too much.
+// spread has all rows that too much ships to lower their prices at once, so that columns go that cost little more elsewhere, until little is too much.
 // It reports whether prices stay in their range.
 func (h *hubs) spread() bool {
 	type farther struct {
-		by int64
-		id int32
+		by      int64
+		id, row int32
 	}
 	var list []farther
+	inParts := func(work func(x *farther)) {
+		host.ParallelParts(h.threads, len(list), func() func(low, high int) {
+			return func(low, high int) {
+				for k := low; k < high; k++ {
+					work(&list[k])
+				}
+			}
+		})
+		h.read += int64(len(list) * h.n)
+	}
 	for range sweeps {
-		moved := false
-		for i := range int32(h.n) {
-			if h.over[i] <= 0 {
-				continue
+		list = list[:0]
+		for i, members := range h.members {
+			if h.over[i] > 0 {
+				for _, id := range members {
+					list = append(list, farther{0, id, int32(i)})
+				}
 			}
-			list = list[:0]
-			for _, id := range h.members[i] {
-				_, least, second := h.best(h.parts[id].col)
-				list = append(list, farther{second - least, id})
-			}
-			slices.SortFunc(list, func(a, b farther) int {
-				return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.id, b.id))
-			})
-			// Those go that the row need not keep whole.
-			k, over := 0, h.over[i]
-			for k < len(list) && list[k].by < unreachable && h.parts[list[k].id].amount <= over {
-				over -= h.parts[list[k].id].amount
-				k++
-			}
-			if k == 0 {
-				continue
-			}
-			moved = true
-			if h.price[i] -= list[k-1].by; h.price[i] < lowest {
-				return false
-			}
-			own := h.price[i]
-			h.price[i] = -unreachable // the others' best
-			for _, x := range list[:k] {
-				to, _, _ := h.best(h.parts[x.id].col)
-				h.drop(i, x.id)
-				h.parts[x.id].at = int32(len(h.members[to]))
-				h.members[to] = append(h.members[to], x.id)
-				h.over[to] += h.parts[x.id].amount
-			}
-			h.price[i], h.over[i] = own, over
 		}
-		if !moved {
+		inParts(func(x *farther) {
+			_, least, second := h.best(h.parts[x.id].col)
+			x.by = second - least
+		})
+		// Those go that the row need not keep whole. Prices of others only fall, so that the columns that stay are still at their best rows.
+		slices.SortFunc(list, func(a, b farther) int {
+			return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.by, b.by), cmp.Compare(a.id, b.id))
+		})
+		keep, full := 0, int32(none) // full: the row has let go all it may
+		for _, x := range list {
+			amount := h.parts[x.id].amount
+			if x.row == full || x.by >= unreachable || amount > h.over[x.row] {
+				full = x.row
+				continue
+			}
+			h.over[x.row] -= amount
+			list[keep] = x
+			keep++
+		}
+		list = list[:keep]
+		for k, x := range list {
+			if k+1 == keep || list[k+1].row != x.row {
+				if h.price[x.row] -= x.by; h.price[x.row] < lowest {
+					return false
+				}
+			}
+		}
+		if keep == 0 {
 			break
+		}
+		inParts(func(x *farther) { x.row, _, _ = h.best(h.parts[x.id].col) })
+		for _, x := range list {
+			part := &h.parts[x.id]
+			h.drop(part.row, x.id)
+			part.row, part.at = x.row, int32(len(h.members[x.row]))
+			h.members[x.row] = append(h.members[x.row], x.id)
+			h.over[x.row] += part.amount
 		}
 	}
 	return true
@@ -296,14 +329,18 @@ func (h *hubs) measure() {
 	n := h.n
 	h.least, h.by = make([]int64, n*n), make([]int32, n*n)
 	h.far, h.from, h.closed = make([]int64, n), make([]int32, n), make([]bool, n)
-	for i := range h.n {
-		for k := range h.n {
-			h.least[i*h.n+k], h.by[i*h.n+k] = forbidden, none
+	host.ParallelParts(h.threads, n, func() func(low, high int) {
+		return func(low, high int) {
+			for i := low; i < high; i++ {
+				for k := range n {
+					h.least[i*n+k], h.by[i*n+k] = forbidden, none
+				}
+				for _, id := range h.members[i] {
+					h.offer(int32(i), id)
+				}
+			}
 		}
-		for _, id := range h.members[i] {
-			h.offer(int32(i), id)
-		}
-	}
+	})
 }
 
 // offer compares a part's differences with the least ones of its row.
@@ -420,9 +457,8 @@ func (h *hubs) ship(row, to, id int32, amount int64) {
 	gone := h.parts[id].amount == amount
 	if gone {
 		h.drop(row, id)
-	} else {
-		h.parts[id].amount -= amount
 	}
+	h.parts[id].amount -= amount
 	if at := slices.IndexFunc(h.members[to], func(x int32) bool { return h.parts[x].col == col }); at >= 0 {
 		h.parts[h.members[to][at]].amount += amount
 	} else {
@@ -447,17 +483,20 @@ func (h *hubs) solution(p *problem.Normal) *Solution {
 	for i := range f.U {
 		f.U[i] = h.price[i] - level
 	}
-	for j := range f.V {
-		_, least, _ := h.best(int32(j))
-		f.V[j] = least + level
-	}
-	for i, list := range h.members[:p.Rows] {
-		slices.SortFunc(list, func(a, b int32) int { return int(h.parts[a].col - h.parts[b].col) })
-		for _, id := range list {
-			if x := h.parts[id]; int(x.col) < p.Cols {
-				f.Row, f.Col, f.Amount = append(f.Row, int32(i)), append(f.Col, x.col), append(f.Amount, x.amount)
+	host.ParallelParts(h.threads, p.Cols, func() func(low, high int) {
+		return func(low, high int) {
+			for j := low; j < high; j++ {
+				_, least, _ := h.best(int32(j))
+				f.V[j] = least + level
 			}
 		}
+	})
+	// By columns first, in whose order nearly all parts are, then by rows.
+	parts := slices.DeleteFunc(h.parts, func(x part) bool { return x.amount == 0 || int(x.row) >= p.Rows || int(x.col) >= p.Cols })
+	slices.SortFunc(parts, func(a, b part) int { return int(a.col - b.col) })
+	for _, x := range parts {
+		f.Row, f.Col, f.Amount = append(f.Row, x.col), append(f.Col, x.row), append(f.Amount, x.amount)
 	}
+	f.Flow = f.Flow.Transpose()
 	return f
 }

@@ -21,27 +21,29 @@ type network struct {
 	toRoot, fromRoot []int64 // costs of each node's artificial arcs
 
 	// of each node
-	parent []int32
-	arc    []int32 // to the parent, none: artificial
-	away   []bool  // the arc leads from the node to its parent
-	flow   []int64 // on that arc
-	depth  []int32
-	price  []int64 // of every arc of the tree: cost = price of its tail - price of its head
-	child  []int32 // the first, none: a leaf
-	next   []int32 // sibling
-	prev   []int32 // sibling
+	place []place
+	arc   []int32 // to the parent, none: artificial
+	away  []bool  // the arc leads from the node to its parent
+	flow  []int64 // on that arc
+	price []int64 // of every arc of the tree: cost = price of its tail - price of its head
 
 	at, block int // where pricing goes on, and how many arcs it looks at before it decides
 	pivots    int64
 }
 
+// A place is that of a node in the tree. Walks of a subtree read all of it.
+type place struct {
+	parent, child int32 // child: the first, none: a leaf
+	next, prev    int32 // siblings
+	depth         int32
+}
+
 func newNetwork(rows, cols int, big int64) *network {
 	n := rows + cols + 1
 	t := &network{rows: rows, cols: cols, root: int32(n - 1), big: big,
-		parent: make([]int32, n), arc: make([]int32, n), away: make([]bool, n), flow: make([]int64, n), depth: make([]int32, n),
-		price: make([]int64, n), child: make([]int32, n), next: make([]int32, n), prev: make([]int32, n)}
+		place: make([]place, n), arc: make([]int32, n), away: make([]bool, n), flow: make([]int64, n), price: make([]int64, n)}
 	for x := range n {
-		t.parent[x], t.arc[x], t.child[x], t.next[x], t.prev[x] = none, none, none, none, none
+		t.place[x], t.arc[x] = place{none, none, none, none, 0}, none
 	}
 	return t
 }
@@ -53,31 +55,31 @@ func (t *network) add(row, col int32, cost int64) {
 
 // link makes x a child of y.
 func (t *network) link(x, y int32) {
-	t.parent[x], t.prev[x], t.next[x] = y, none, t.child[y]
-	if c := t.child[y]; c != none {
-		t.prev[c] = x
+	t.place[x].parent, t.place[x].prev, t.place[x].next = y, none, t.place[y].child
+	if c := t.place[y].child; c != none {
+		t.place[c].prev = x
 	}
-	t.child[y] = x
+	t.place[y].child = x
 }
 
 // unlink takes x from its parent's children.
 func (t *network) unlink(x int32) {
-	if p := t.prev[x]; p != none {
-		t.next[p] = t.next[x]
+	if p := t.place[x].prev; p != none {
+		t.place[p].next = t.place[x].next
 	} else {
-		t.child[t.parent[x]] = t.next[x]
+		t.place[t.place[x].parent].child = t.place[x].next
 	}
-	if n := t.next[x]; n != none {
-		t.prev[n] = t.prev[x]
+	if n := t.place[x].next; n != none {
+		t.place[n].prev = t.place[x].prev
 	}
 }
 
 // reprice computes all prices and depths from the root on.
 func (t *network) reprice() {
-	t.price[t.root], t.depth[t.root] = 0, 0
+	t.price[t.root], t.place[t.root].depth = 0, 0
 	for x := t.following(t.root, t.root); x != none; x = t.following(x, t.root) {
-		y := t.parent[x]
-		t.depth[x] = t.depth[y] + 1
+		y := t.place[x].parent
+		t.place[x].depth = t.place[y].depth + 1
 		c := int64(0)
 		switch e := t.arc[x]; {
 		case e != none:
@@ -97,14 +99,14 @@ func (t *network) reprice() {
 
 // following is the node after x in a walk, parents first, of the tree below top; none at its end.
 func (t *network) following(x, top int32) int32 {
-	if c := t.child[x]; c != none {
+	if c := t.place[x].child; c != none {
 		return c
 	}
 	for x != top {
-		if n := t.next[x]; n != none {
+		if n := t.place[x].next; n != none {
 			return n
 		}
-		x = t.parent[x]
+		x = t.place[x].parent
 	}
 	return none
 }
@@ -147,27 +149,27 @@ func (t *network) pivot(e int32, reduced int64) {
 	least, out, below := int64(math.MaxInt64), int32(none), 0
 	x, y := i, j
 	for x != y {
-		if t.depth[x] >= t.depth[y] {
+		if t.place[x].depth >= t.place[y].depth {
 			if t.away[x] && t.flow[x] < least {
 				least, out, below = t.flow[x], x, 0
 			}
-			x = t.parent[x]
+			x = t.place[x].parent
 		} else {
 			if !t.away[y] && t.flow[y] <= least {
 				least, out, below = t.flow[y], y, 1
 			}
-			y = t.parent[y]
+			y = t.place[y].parent
 		}
 	}
 	if least > 0 {
-		for z := i; z != x; z = t.parent[z] {
+		for z := i; z != x; z = t.place[z].parent {
 			if t.away[z] {
 				t.flow[z] -= least
 			} else {
 				t.flow[z] += least
 			}
 		}
-		for z := j; z != x; z = t.parent[z] {
+		for z := j; z != x; z = t.place[z].parent {
 			if t.away[z] {
 				t.flow[z] += least
 			} else {
@@ -182,7 +184,7 @@ func (t *network) pivot(e int32, reduced int64) {
 	}
 	arc, away, flow := e, below == 0, least
 	for z, parent := q, p; ; {
-		old := t.parent[z]
+		old := t.place[z].parent
 		t.unlink(z)
 		oldArc, oldAway, oldFlow := t.arc[z], t.away[z], t.flow[z]
 		t.link(z, parent)
@@ -193,8 +195,10 @@ func (t *network) pivot(e int32, reduced int64) {
 		arc, away, flow = oldArc, !oldAway, oldFlow
 		z, parent = old, z
 	}
-	t.depth[q], t.price[q] = t.depth[p]+1, t.price[q]+delta
+	t.place[q].depth, t.price[q] = t.place[p].depth+1, t.price[q]+delta
 	for z := t.following(q, q); z != none; z = t.following(z, q) {
-		t.depth[z], t.price[z] = t.depth[t.parent[z]]+1, t.price[z]+delta
+		at := &t.place[z]
+		at.depth = t.place[at.parent].depth + 1
+		t.price[z] += delta
 	}
 }

@@ -60,6 +60,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "scaling", About: "one GPU, two, four: the paper's weak and strong scaling, and what one GPU cannot hold", Run: (*bench).raceDevices},
 		{Name: "degenerate", About: "costs on which shortest paths are long, or most costs tie", Run: (*bench).raceDegenerate},
 		{Name: "points", About: "costs that are distances of points: uniform, clustered and with ties, on the device and the host", Run: (*bench).racePoints},
+		{Name: "flows", About: "supplies and capacities: random masses, and units of 8,000 rows among 100 columns", Run: (*bench).timeFlows},
 		{Name: "verify", About: "every variant of every family on the tuner's cases; -sample for one of each kind", Run: (*bench).verifyVariants},
 		{Name: "host", About: "the host's solver against the rivals of one thread", Run: (*bench).raceHost},
 	}

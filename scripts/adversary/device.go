@@ -24,6 +24,7 @@ func deviceKind(name string) string {
 var algorithms = map[string][]string{
 	"csg":        {"", "apart", "dp", "idp"},
 	"auction":    {"", "apart", "dp", "idp"},
+	"flow":       {""},
 	"assignment": {"", "core", "scaling", "tree", "classical"},
 	"qubo":       {"", "bulk", "temper", "multistart"},
 }

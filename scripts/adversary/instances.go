@@ -23,7 +23,7 @@ func problems(on string) (list []problem) {
 	for _, p := range []struct {
 		name string
 		draw func(*rand.Rand, family) instance
-	}{{"csg", drawCSG}, {"auction", drawAuction}, {"assignment", drawAssignment}, {"qubo", drawQUBO}} {
+	}{{"csg", drawCSG}, {"auction", drawAuction}, {"assignment", drawAssignment}, {"flow", drawFlow}, {"qubo", drawQUBO}} {
 		for _, f := range families {
 			list = append(list, problem{p.name + ", " + f.name, func(r *rand.Rand) instance { return kernelInstance(r, p.name, on, p.draw(r, f)) }})
 		}
@@ -99,6 +99,7 @@ type answer struct {
 	Proven   bool            `json:"proven"`
 	Stopped  bool            `json:"interrupted"`
 	Solution json.RawMessage `json:"solution"`
+	Flow     json.RawMessage `json:"flow"`
 	Notes    []string        `json:"notes"`
 }
 
@@ -132,7 +133,11 @@ func (inst *instance) checkReply(r reply) *fault {
 
 // checkAnswer judges an answer in one reading of the file's numbers.
 func (inst *instance) checkAnswer(x *answer, decimal bool) *fault {
-	sum, best, err := inst.value(x.Solution, decimal)
+	solution := x.Solution
+	if x.Flow != nil {
+		solution = x.Flow
+	}
+	sum, best, err := inst.value(solution, decimal)
 	switch value := parseValue(x.Value); {
 	case best == nil && value == nil && x.Proven:
 		return nil

@@ -339,7 +339,7 @@ func (s *solveFlags) effectRules(path string, method int) []effect.Rule {
 		{Flags: "format missing names order", For: "files", Found: effect.UnlessRequested(!drawn, source)},
 		{Flags: "missing names order", For: "tables", Found: effect.UnlessRequested(drawn || !s.search.isGraph(path), source+", a graph")},
 		{Flags: "values checkpoint resume verify", For: "tables of all coalitions", Found: search},
-		{Flags: "payoff", For: "tables of all coalitions and, but for core and nucleolus, graphs", Found: effect.UnlessRequested(method != bySearch || !drawn && (s.options.Payoff == "shapley" || s.options.Payoff == "banzhaf"), source+", which is searched")},
+		{Flags: "payoff", For: "tables of all coalitions and, but for the nucleolus, graphs", Found: effect.UnlessRequested(method != bySearch || !drawn && s.options.Payoff != "nucleolus", source+", which is searched")},
 		{Flags: "sizes", For: "tables, and lists of coalitions", Found: effect.UnlessRequested(method != bySearch && (method != eitherMethod || s.sizes != 0), source+", which is searched")},
 		{Flags: "minimize blocks together separate edges", For: "lists of coalitions", Found: effect.UnlessRequested(s.lists(), "--algorithm "+s.options.Algorithm)},
 		{Flags: "values checkpoint resume verify variant pin frozen tuned record-untuned", For: "tables of all coalitions", Found: effect.UnlessRequested(!s.lists(), "coalitions that are listed one by one")},

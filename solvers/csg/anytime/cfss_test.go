@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/solvers/csg/internal/payoff"
 	"coalesce/solvers/solve"
 	"coalesce/solvers/solve/inputtest"
 )
@@ -97,19 +98,25 @@ func (d *drawnCFSS) shapley(agent, mask int) *big.Rat {
 func TestCFSSAgainstExhaustion(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 5))
 	o := options(t, time.Minute)
-	for k := range inputtest.Draws(2000) {
+	for k := range inputtest.Draws(3000) {
 		d := drawCFSS(r)
 		inst, err := ReadFrom(strings.NewReader(d.text), "x.txt", ReadOptions{Format: "cfss"})
 		if err != nil {
 			t.Fatalf("%q: %v", d.text, err)
 		}
-		o.Payoff = []string{"shapley", "banzhaf"}[k%2]
+		o.Payoff = []string{"shapley", "banzhaf", "core"}[k%3]
 		x := checked(t, inst, o)
 		want := big.NewRat(d.best(1<<len(d.own)-1), 10)
 		if got, ok := x.Value.Rat(); !ok || got.Cmp(want) != 0 || !x.Proven {
 			t.Fatalf("%q: found %s, proven %t, expected %s", d.text, x.Value, x.Proven, want.FloatString(1))
 		}
+		if o.Payoff == "core" {
+			d.checkCore(t, x.Payoff, want)
+		}
 		for _, block := range x.Blocks {
+			if o.Payoff == "core" {
+				break
+			}
 			mask := 0
 			for _, agent := range block {
 				mask |= 1 << (agent - 1)
@@ -130,6 +137,72 @@ func TestCFSSAgainstExhaustion(t *testing.T) {
 			if v, err := Verify(inst, text); err != nil || v.Err() == nil {
 				t.Fatalf("%q: found another payoff accepted, %v", d.text, err)
 			}
+		}
+	}
+}
+
+// A cycle of five pairs, of which a structure has two, has no core; the weights that prove it are checked, and others refused.
+func TestEmptyCore(t *testing.T) {
+	inst := read(t, "cycle.rud", "5 10\n1 2 1\n2 3 1\n3 4 1\n4 5 1\n1 5 1\n1 3 -10\n1 4 -10\n2 4 -10\n2 5 -10\n3 5 -10\n")
+	o := options(t, time.Minute)
+	o.Payoff = payoff.Core
+	x := checked(t, inst, o)
+	if x.Payoff.Exact != nil || len(x.Payoff.Balanced) != 5 || x.Payoff.Balanced[0].Weight != "0.5" {
+		t.Fatalf("found %+v", x.Payoff)
+	}
+	for _, lie := range []func(){func() { x.Payoff.Balanced[0].Weight = "0.75" }, func() { x.Payoff.Balanced[0].Weight, x.Payoff.Balanced[0].Agents = "0.5", []int{1, 3} }} {
+		lie()
+		text, err := json.Marshal(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := Verify(inst, text); err != nil || v.Err() == nil {
+			t.Errorf("found %+v accepted, %v", x.Payoff.Balanced[0], err)
+		}
+	}
+}
+
+// checkCore holds payoffs of the core against all coalitions, or weights against the best structure.
+func (d *drawnCFSS) checkCore(t *testing.T, p *payoff.Payoff, best *big.Rat) {
+	t.Helper()
+	n := len(d.own)
+	if p.Exact == nil {
+		total, sum := new(big.Rat), make([]big.Rat, n)
+		for _, c := range p.Balanced {
+			w, _ := new(big.Rat).SetString(c.Weight)
+			mask := 0
+			for _, agent := range c.Agents {
+				mask |= 1 << (agent - 1)
+				sum[agent-1].Add(&sum[agent-1], w)
+			}
+			if w.Sign() < 0 {
+				t.Fatalf("%q: found the weight %s", d.text, c.Weight)
+			}
+			total.Add(total, w.Mul(w, big.NewRat(d.value(mask), 10)))
+		}
+		for i := range sum {
+			if sum[i].Cmp(big.NewRat(1, 1)) != 0 {
+				t.Fatalf("%q: weights of agent %d add up to %s", d.text, i, sum[i].RatString())
+			}
+		}
+		if total.Cmp(best) <= 0 {
+			t.Fatalf("%q: found coalitions worth %s, and the best structure is worth %s", d.text, total.RatString(), best.RatString())
+		}
+		return
+	}
+	x := make([]*big.Rat, n)
+	for i, exact := range p.Exact {
+		x[i], _ = new(big.Rat).SetString(exact)
+	}
+	for mask := 1; mask < 1<<n; mask++ {
+		paid := new(big.Rat)
+		for i := range n {
+			if mask>>i&1 == 1 {
+				paid.Add(paid, x[i])
+			}
+		}
+		if paid.Cmp(big.NewRat(d.value(mask), 10)) < 0 || mask == 1<<n-1 && paid.Cmp(best) != 0 {
+			t.Fatalf("%q: coalition %b receives %s", d.text, mask, paid.RatString())
 		}
 	}
 }
@@ -159,6 +232,10 @@ func TestPayoffErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	large, err := Draw("sign", coreAgents+1, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	drawn, err := NewDrawn("normal", 45, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +243,7 @@ func TestPayoffErrors(t *testing.T) {
 	for _, c := range []struct {
 		inst    *Instance
 		concept string
-	}{{graph, "core"}, {graph, "nucleolus"}, {graph, "x"}, {drawn, "shapley"}} {
+	}{{large, "core"}, {drawn, "core"}, {graph, "nucleolus"}, {graph, "x"}, {drawn, "shapley"}} {
 		o := options(t, time.Second)
 		o.Payoff = c.concept
 		if _, err := Solve(t.Context(), c.inst, o); !errors.Is(err, solve.ErrInput) || !strings.HasPrefix(err.Error(), "Payoff: found ") {

@@ -90,9 +90,6 @@ func (r *graphRun) certify(x *Result) error {
 	if err := x.certify(r.inst, r.proof); err != nil {
 		return err
 	}
-	if r.o.Payoff != "" {
-		x.Payoff = payoff.New(r.o.Payoff, r.inst.shares(r.blocks))
-	}
 	if got := r.inst.graph.Value(r.blocks); got != r.best {
 		return fmt.Errorf("%w: the search says %d units, the blocks add up to %d", problem.ErrCheck, r.best, got)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/cliques"
+	"coalesce/solvers/csg/internal/payoff"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
@@ -28,7 +29,7 @@ const DefaultLimit = 10 * time.Second
 // whose cores search; variants and tuning data are of no use. Without a TimeLimit, DefaultLimit holds.
 type Options struct {
 	solve.Settings
-	Payoff string // shapley or banzhaf divide the values of a graph's blocks among their agents
+	Payoff string // shapley, banzhaf or core: what agents of a graph receive
 }
 
 // Solve looks for the best structure until the time limit, the target, or a structure that meets
@@ -114,12 +115,42 @@ func (r *run) search(ctx context.Context, cores int) (searcher, error) {
 }
 
 // Certify implements solve.Work.
-func (r *run) Certify(_ context.Context, found searcher) error { return found.certify(r.result) }
+func (r *run) Certify(ctx context.Context, found searcher) error {
+	if err := found.certify(r.result); err != nil {
+		return err
+	}
+	return r.divide(ctx)
+}
 
 // Best implements solve.Work.
-func (r *run) Best(_ context.Context, found searcher) (string, error) {
-	return "the structure is the best so far", found.certify(r.result)
+func (r *run) Best(ctx context.Context, found searcher) (string, error) {
+	err := found.certify(r.result)
+	if r.o.Payoff == payoff.Core {
+		r.result.Notes = append(r.result.Notes, noPayoff)
+	} else if err == nil {
+		err = r.divide(ctx)
+	}
+	return "the structure is the best so far", err
 }
+
+// divide sets the payoffs that were asked for.
+func (r *run) divide(ctx context.Context) error {
+	if r.o.Payoff == "" {
+		return nil
+	}
+	label, err := labelsOf(r.result.Blocks, r.inst.N)
+	if err == nil {
+		r.result.Payoff, err = r.inst.divide(ctx, label, r.o.Payoff, runtime.NumCPU())
+	}
+	if err != nil && ctx.Err() != nil {
+		r.result.Notes = append(r.result.Notes, noPayoff)
+		return nil
+	}
+	return err
+}
+
+// noPayoff notes that there are no payoffs.
+const noPayoff = "payoffs are not known: the solve ended before"
 
 // progress passes the incumbents of a solve on to Progress.
 type progress struct {

@@ -1,14 +1,12 @@
 package anytime
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"runtime"
 	"slices"
 
-	"coalesce/solvers/csg/internal/payoff"
 	"coalesce/solvers/solve"
 )
 
@@ -84,11 +82,12 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	}
 	if x.Payoff != nil {
 		label, _ := labelsOf(x.Blocks, inst.N)
-		if inst.checkPayoff(cmp.Or(x.Payoff.Concept, "none")) != nil || !reflect.DeepEqual(x.Payoff, payoff.New(x.Payoff.Concept, inst.shares(label))) {
-			v.Refute("the payoffs are not the %.40s values of the blocks' games", x.Payoff.Concept)
+		shown, err := inst.checkPayoffs(x.Payoff, label)
+		if err != nil {
+			v.Refute("payoffs: %w", err)
 			return v, nil
 		}
-		v.Note("payoffs: %s values, computed again", x.Payoff.Concept)
+		v.Note("payoffs: %s", shown)
 	}
 	v.BoundChecked = true
 	c := &r.Certificate

@@ -32,7 +32,13 @@ func options(t *testing.T, limit time.Duration) Options {
 // checked solves, and verifies what is written of the answer.
 func checked(t *testing.T, inst *Instance, o Options) *Result {
 	t.Helper()
-	r, err := Solve(context.Background(), inst, o)
+	return checkedIn(t, context.Background(), inst, o)
+}
+
+// checkedIn is checked in a context.
+func checkedIn(t *testing.T, ctx context.Context, inst *Instance, o Options) *Result {
+	t.Helper()
+	r, err := Solve(ctx, inst, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +289,15 @@ func TestPrices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := checked(t, inst, options(t, time.Second*time.Duration(1+c.agents/cliques.MostConic)))
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		o := options(t, time.Minute)
+		o.Progress = func(now solve.Incumbent) {
+			if now.Bound.Float() <= c.most {
+				stop()
+			}
+		}
+		r := checkedIn(t, ctx, inst, o)
 		prices := r.Certificate.Prices
 		if c.agents <= cliques.MostConic {
 			if r.Certificate.Conic == nil {

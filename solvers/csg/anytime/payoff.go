@@ -45,7 +45,7 @@ func (inst *Instance) core(ctx context.Context, label []int32, cores int) (*payo
 		known = append(known, inst.coalition([]int32{int32(i)}))
 	}
 	var met []payoff.Coalition
-	for _, c := range p.Known() {
+	for _, c := range p.Columns() {
 		met = append(met, inst.coalition(c))
 	}
 	return payoff.CoreOf(ctx, inst.N, new(big.Rat), known, inst.worth(label), func(x []*big.Rat) ([]payoff.Coalition, error) {

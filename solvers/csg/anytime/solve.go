@@ -320,6 +320,9 @@ func (r *graphRun) search(ctx context.Context, cores int) (err error) {
 			if k == 0 && r.begin != nil {
 				w.Improve(slices.Clone(r.begin), r.over.Load)
 			}
+			if cores == 1 { // a structure comes before bounds that take long
+				w.Run(r.over.Load)
+			}
 			for !r.over.Load() {
 				began := time.Now()
 				if k == cores-1 {

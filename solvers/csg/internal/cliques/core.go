@@ -29,8 +29,8 @@ func NewPayments(g *Graph, label []int32, cores int, stop func() bool) *Payments
 	return &Payments{g, x.Levels.Order, x.Levels.Shift, x.levels, x.columns, cores}
 }
 
-// Known are the coalitions of two nodes and more that finding the levels has met, ascending.
-func (p *Payments) Known() (coalitions [][]int32) {
+// Columns are the coalitions of two nodes and more that finding the levels has met, ascending.
+func (p *Payments) Columns() (coalitions [][]int32) {
 	for _, c := range p.columns {
 		coalitions = append(coalitions, p.nodes(c.set))
 	}

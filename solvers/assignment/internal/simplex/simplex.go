@@ -182,7 +182,7 @@ func (t *network) resize() {
 func (s *solve) violated() int {
 	v := make([]int64, s.p.Cols)
 	for j := range v {
-		v[j] = -s.price[s.p.Rows+s.slackRows()+j]
+		v[j] = -s.above(s.p.Rows + s.slackRows() + j)
 	}
 	s.source.DualsChanged(v)
 	if found := s.addViolated(s.suspects, v); found > 0 {
@@ -204,7 +204,7 @@ func (s *solve) addViolated(rows []int32, v []int64) (found int) {
 		buf := make([]host.Edge, 0, 2*moreArcs)
 		return func(low, high int) {
 			for k := low; k < high; k++ {
-				bar := s.price[rows[k]]
+				bar := s.above(int(rows[k]))
 				list, _ := reader.AppendLeast(int(rows[k]), v, moreArcs, 0, bar, buf[:0])
 				lists[k] = slices.Clone(slices.DeleteFunc(list, func(e host.Edge) bool { return e.Cost-v[e.Col] >= bar }))
 			}
@@ -232,15 +232,15 @@ func (s *solve) finish() *Solution {
 	level := int64(0) // price of the slack
 	switch {
 	case s.rows > s.p.Rows:
-		level = s.price[s.p.Rows]
+		level = s.above(s.p.Rows)
 	case s.cols > s.p.Cols:
-		level = s.price[s.rows+s.p.Cols]
+		level = s.above(s.rows + s.p.Cols)
 	}
 	for i := range f.U {
-		f.U[i] = s.price[i] - level
+		f.U[i] = s.above(i) - level
 	}
 	for j := range f.V {
-		f.V[j] = level - s.price[s.rows+j]
+		f.V[j] = level - s.above(s.rows+j)
 	}
 	amounts := map[problem.Pair]int64{}
 	var pairs []problem.Pair

@@ -1,6 +1,9 @@
 package simplex
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // none is no node and no arc.
 const none = -1
@@ -25,7 +28,7 @@ type network struct {
 	arc   []int32 // to the parent, none: artificial
 	away  []bool  // the arc leads from the node to its parent
 	flow  []int64 // on that arc
-	price []int64 // of every arc of the tree: cost = price of its tail - price of its head
+	price []int64 // of every arc of the tree: cost = price of its tail - price of its head. Sums may wrap; differences do not
 
 	at, block int // where pricing goes on, and how many arcs it looks at before it decides
 	pivots    int64
@@ -35,7 +38,7 @@ type network struct {
 type place struct {
 	parent, child int32 // child: the first, none: a leaf
 	next, prev    int32 // siblings
-	depth         int32
+	size          int32 // nodes below it, itself among them
 }
 
 func newNetwork(rows, cols int, big int64) *network {
@@ -43,7 +46,7 @@ func newNetwork(rows, cols int, big int64) *network {
 	t := &network{rows: rows, cols: cols, root: int32(n - 1), big: big,
 		place: make([]place, n), arc: make([]int32, n), away: make([]bool, n), flow: make([]int64, n), price: make([]int64, n)}
 	for x := range n {
-		t.place[x], t.arc[x] = place{none, none, none, none, 0}, none
+		t.place[x], t.arc[x] = place{none, none, none, none, 1}, none
 	}
 	return t
 }
@@ -74,12 +77,14 @@ func (t *network) unlink(x int32) {
 	}
 }
 
-// reprice computes all prices and depths from the root on.
+// reprice computes all prices and sizes from the root on, whose price is 0.
 func (t *network) reprice() {
-	t.price[t.root], t.place[t.root].depth = 0, 0
+	t.price[t.root], t.place[t.root].size = 0, 1
+	walk := make([]int32, 0, t.root)
 	for x := t.following(t.root, t.root); x != none; x = t.following(x, t.root) {
 		y := t.place[x].parent
-		t.place[x].depth = t.place[y].depth + 1
+		t.place[x].size = 1
+		walk = append(walk, x)
 		c := int64(0)
 		switch e := t.arc[x]; {
 		case e != none:
@@ -95,13 +100,24 @@ func (t *network) reprice() {
 			t.price[x] = t.price[y] - c
 		}
 	}
+	for _, x := range slices.Backward(walk) {
+		t.place[t.place[x].parent].size += t.place[x].size
+	}
 }
+
+// above is the price of a node, less that of the root.
+func (t *network) above(x int) int64 { return t.price[x] - t.price[t.root] }
 
 // following is the node after x in a walk, parents first, of the tree below top; none at its end.
 func (t *network) following(x, top int32) int32 {
 	if c := t.place[x].child; c != none {
 		return c
 	}
+	return t.beyond(x, top)
+}
+
+// beyond is the node after all below x in that walk.
+func (t *network) beyond(x, top int32) int32 {
 	for x != top {
 		if n := t.place[x].next; n != none {
 			return n
@@ -149,7 +165,7 @@ func (t *network) pivot(e int32, reduced int64) {
 	least, out, below := int64(math.MaxInt64), int32(none), 0
 	x, y := i, j
 	for x != y {
-		if t.place[x].depth >= t.place[y].depth {
+		if t.place[x].size < t.place[y].size { // y is not below x
 			if t.away[x] && t.flow[x] < least {
 				least, out, below = t.flow[x], x, 0
 			}
@@ -182,23 +198,44 @@ func (t *network) pivot(e int32, reduced int64) {
 	if below == 1 {
 		q, p, delta = j, i, -reduced
 	}
-	arc, away, flow := e, below == 0, least
+	moved := t.place[out].size
+	for z := t.place[out].parent; z != x; z = t.place[z].parent {
+		t.place[z].size -= moved
+	}
+	for z := p; z != x; z = t.place[z].parent {
+		t.place[z].size += moved
+	}
+	arc, away, flow, size := e, below == 0, least, moved
 	for z, parent := q, p; ; {
 		old := t.place[z].parent
 		t.unlink(z)
-		oldArc, oldAway, oldFlow := t.arc[z], t.away[z], t.flow[z]
+		oldArc, oldAway, oldFlow, oldSize := t.arc[z], t.away[z], t.flow[z], t.place[z].size
 		t.link(z, parent)
-		t.arc[z], t.away[z], t.flow[z] = arc, away, flow
+		t.arc[z], t.away[z], t.flow[z], t.place[z].size = arc, away, flow, size
 		if z == out {
 			break
 		}
-		arc, away, flow = oldArc, !oldAway, oldFlow
+		arc, away, flow, size = oldArc, !oldAway, oldFlow, moved-oldSize
 		z, parent = old, z
 	}
-	t.place[q].depth, t.price[q] = t.place[p].depth+1, t.price[q]+delta
-	for z := t.following(q, q); z != none; z = t.following(z, q) {
-		at := &t.place[z]
-		at.depth = t.place[at.parent].depth + 1
-		t.price[z] += delta
+	t.shift(q, delta)
+}
+
+// shift adds to all prices below a node, or, where these are most, takes as much from the others.
+func (t *network) shift(q int32, delta int64) {
+	if 2*int(t.place[q].size) <= len(t.place) {
+		t.price[q] += delta
+		for z := t.following(q, q); z != none; z = t.following(z, q) {
+			t.price[z] += delta
+		}
+		return
+	}
+	for z := t.root; z != none; {
+		if z == q {
+			z = t.beyond(z, t.root)
+			continue
+		}
+		t.price[z] -= delta
+		z = t.following(z, t.root)
 	}
 }

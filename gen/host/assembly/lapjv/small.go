@@ -1089,80 +1089,50 @@ func (g *small) check() {
 		g.asm.MOVQ(ends, g.at(smallEnds))
 	}
 
-	lost, large := g.zero(), g.spread(1<<61)
+	lost := g.zero()
 	i, sum, row := g.zeroed(), g.zeroed(), g.param("costs")
-	turn := g.label("rows")
+	var width reg.VecVirtual // as a cost, and some for rounding
+	if float && !g.wide {
+		width = g.spread(nearbyWidth)
+		g.asm.VDIVSD(r.scale.AsX(), width.AsX(), width.AsX())
+	}
+	turn, next := g.label("rows"), g.label("next")
 	g.asm.Label(turn)
-	var least reg.VecVirtual
-	g.each(func(k int) {
-		var x reg.VecVirtual
-		if float {
-			x = g.costsOf(row, k)
-			g.units(r, x, lost)
-		} else {
-			x = g.loadInts(operand.Mem{Base: row, Disp: k * g.lanes * g.size}, large, g.ends(k))
-		}
-		d := g.toDistance(k)
-		g.asm.VPSUBQ(g.dual(k), x, d)
-		if g.keep(k, d); k == 0 {
-			least = g.copied(d)
-		} else {
-			g.lessInt(d, least)
-		}
-	})
-	var low reg.GPVirtual
-	if g.wide {
-		low = g.asm.GP64()
-		g.asm.VMOVQ(g.fold(least, g.asm.VPMINSQ).AsX(), low)
-	} else {
-		low = g.lowInt(least)
-	}
-	j, more := g.asm.GP64(), g.asm.GP64()
+	j := g.asm.GP64()
 	g.asm.MOVLQSX(four(column, i), j)
-	if float {
-		x := g.writer.at(row, j)
-		g.asm.VMULSD(r.scale.AsX(), x.AsX(), x.AsX())
-		g.asm.VCVTSD2SIQ(x.AsX(), more)
+	if float && g.wide {
+		g.allPairs(r, row, i, j, sum, lost)
 	} else {
-		g.asm.MOVLQSX(operand.Mem{Base: row, Index: j, Scale: 4}, more)
-	}
-	g.asm.SUBQ(g.item8(smallDual, j), more)
-	g.asm.SUBQ(low, more)
-	g.asm.CMPQ(more, operand.I32(nearbyUnits))
-	g.goTo(g.asm.JHI, g.bad)
-	g.asm.ADDQ(more, sum)
-	if float {
-		g.asm.ADDQ(operand.I32(nearbyUnits), low)
-		bar := g.broadcastInt(low)
+		own := g.vector()
+		g.asm.VSUBSD(g.item8(smallPrice, j), g.writer.at(row, j).AsX(), own.AsX())
+		if float {
+			g.asm.VADDSD(width.AsX(), own.AsX(), own.AsX())
+		}
+		most := g.broadcast(own)
 		near := g.join(func(k int) operand.Op {
-			if !g.wide {
-				return above(g.distance(k), bar)
+			x := g.costsOf(row, k)
+			if g.asm.VSUBPD(g.at(smallPrice+8*g.lanes*k), x, x); float {
+				return g.compare(notMore, x, most)
 			}
-			atMost := g.asm.K()
-			g.asm.VPCMPQ(operand.Imm(2), bar, g.distance(k), atMost)
-			return atMost
+			return g.compare(lesser, x, most)
 		})
-		if !g.wide {
-			g.asm.NOTQ(near[0])
-			g.asm.ANDQ(g.at(smallAll), near[0])
+		if float {
+			g.nearPairs(r, row, i, j, sum, near, lost, next)
+		} else { // all of them are integers in float64
+			for _, x := range near {
+				g.asm.TESTQ(x, x)
+				g.goTo(g.asm.JNE, g.bad)
+			}
 		}
-		if g.long() {
-			g.without(j, near)
-		} else {
-			g.asm.BTRQ(j, near[0])
-		}
-		g.store(near, g.setOf(smallNear, i))
 	}
+	g.asm.Label(next)
 	stride := g.param("stride")
 	g.asm.ADDQ(stride, row)
 	g.asm.INCQ(i)
 	g.asm.CMPQ(i, rows)
 	g.goTo(g.asm.JLT, turn)
 	best := g.label("best")
-	if !float {
-		g.asm.TESTQ(sum, sum)
-		g.goTo(g.asm.JNE, g.bad)
-	} else {
+	if float {
 		rounded := g.nonzero(lost)
 		g.asm.ORQ(sum, rounded)
 		g.goTo(g.asm.JEQ, best)
@@ -1177,6 +1147,108 @@ func (g *small) check() {
 	}
 	g.asm.Label(best)
 	g.result(0)
+}
+
+// nearbyWidth is nearbyUnits, and more than float64 rounds of the largest cost and price in their units.
+const nearbyWidth = 0x4130040000000000 // 2^20 + 2^10
+
+// notMore is a comparison that holds of what is no number.
+const notMore = 26 // NGT_UQ
+
+// fewNear is the most near pairs of a row that are looked at one by one.
+const fewNear = 3
+
+// nearPairs compares a row's near pairs with its own pair, of column j, in integers, and adds what that costs more than the least to sum. Other pairs cost more by
+// far, so that it does not matter what units round of them. With AVX2 most rows take a quarter of the time so, as it has no conversion to integers of eight bytes.
+func (g *small) nearPairs(r rounding, row, i, j, sum reg.GPVirtual, near []reg.GPVirtual, lost reg.VecVirtual, next string) {
+	bits := near[0]
+	g.asm.BTRQ(j, bits)
+	g.asm.MOVQ(bits, g.item8(smallNear, i))
+	units := func(j reg.Register) reg.GPVirtual { // of a cost less the dual
+		x, out := g.writer.at(row, j), g.asm.GP64()
+		g.asm.VMULSD(r.scale.AsX(), x.AsX(), x.AsX())
+		g.asm.VMAXSD(r.least.AsX(), x.AsX(), x.AsX()) // the second operand where one is no number
+		g.asm.VCVTSD2SIQ(x.AsX(), out)
+		y := g.vector()
+		g.asm.VXORPD(y.AsX(), y.AsX(), y.AsX())
+		g.asm.VCVTSI2SDQ(out, y.AsX(), y.AsX())
+		g.asm.VSUBSD(x.AsX(), y.AsX(), y.AsX())
+		g.asm.VORPD(y.AsX(), lost.AsX(), lost.AsX())
+		g.asm.SUBQ(g.item8(smallDual, j), out)
+		return out
+	}
+	more, many, low := units(j), g.label("many"), g.asm.GP64()
+	count := g.asm.GP64()
+	g.asm.POPCNTQ(bits, count)
+	g.asm.TESTQ(count, count)
+	g.goTo(g.asm.JEQ, next)
+	g.asm.CMPQ(count, operand.Imm(fewNear))
+	g.goTo(g.asm.JHI, many)
+	g.asm.MOVQ(more, low)
+	again, k, found := g.label("near"), g.asm.GP64(), g.label("found")
+	g.asm.Label(again)
+	g.asm.TZCNTQ(bits, k)
+	x := units(k)
+	g.asm.CMPQ(x, low)
+	g.asm.CMOVQLT(x, low)
+	g.asm.BLSRQ(bits, bits)
+	g.goTo(g.asm.JNE, again)
+	g.goTo(g.asm.JMP, found)
+	g.asm.Label(many)
+	g.asm.MOVQ(g.leastUnits(r, row, lost, func(int, reg.VecVirtual) {}), low)
+	g.asm.Label(found)
+	g.asm.SUBQ(low, more)
+	g.asm.CMPQ(more, operand.I32(nearbyUnits))
+	g.goTo(g.asm.JHI, g.bad)
+	g.asm.ADDQ(more, sum)
+}
+
+// allPairs does what nearPairs does for all pairs of a row: AVX-512 takes as long to find the near ones.
+func (g *small) allPairs(r rounding, row, i, j, sum reg.GPVirtual, lost reg.VecVirtual) {
+	low := g.asm.GP64()
+	g.asm.MOVQ(g.leastUnits(r, row, lost, func(k int, x reg.VecVirtual) { g.asm.VMOVDQA64(x, g.d[k]) }), low)
+	more, own := g.asm.GP64(), g.writer.at(row, j)
+	g.asm.VMULSD(r.scale.AsX(), own.AsX(), own.AsX())
+	g.asm.VCVTSD2SIQ(own.AsX(), more)
+	g.asm.SUBQ(g.item8(smallDual, j), more)
+	g.asm.SUBQ(low, more)
+	g.asm.CMPQ(more, operand.I32(nearbyUnits))
+	g.goTo(g.asm.JHI, g.bad)
+	g.asm.ADDQ(more, sum)
+	g.asm.ADDQ(operand.I32(nearbyUnits), low)
+	bar := g.broadcastInt(low)
+	near := g.join(func(k int) operand.Op {
+		atMost := g.asm.K()
+		g.asm.VPCMPQ(operand.Imm(2), bar, g.d[k], atMost)
+		return atMost
+	})
+	if g.long() {
+		g.without(j, near)
+	} else {
+		g.asm.BTRQ(j, near[0])
+	}
+	g.store(near, g.setOf(smallNear, i))
+}
+
+// leastUnits is the least of a row's costs less the duals, in units; keep gets those of each register.
+func (g *small) leastUnits(r rounding, row reg.Register, lost reg.VecVirtual, keep func(k int, x reg.VecVirtual)) reg.GPVirtual {
+	var least reg.VecVirtual
+	g.each(func(k int) {
+		x := g.costsOf(row, k)
+		g.units(r, x, lost)
+		g.asm.VPSUBQ(g.dual(k), x, x)
+		if keep(k, x); k == 0 {
+			least = g.copied(x)
+		} else {
+			g.lessInt(x, least)
+		}
+	})
+	if !g.wide {
+		return g.lowInt(least)
+	}
+	out := g.asm.GP64()
+	g.asm.VMOVQ(g.fold(least, g.asm.VPMINSQ).AsX(), out)
+	return out
 }
 
 // nonzero are the bits of the lanes of x that are not zero, but for signs.

@@ -69,7 +69,7 @@ DATA smallBits<>+504(SB)/8, $0x8000000000000000
 GLOBL smallBits<>(SB), RODATA|NOPTR, $512
 
 // func smallFloat64Of8AVX2(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat64Of8AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -630,38 +630,72 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VMOVUPD      1664(AX), Y8
-	VMASKMOVPD   (R8), Y8, Y9
-	VBLENDVPD    Y8, Y9, Y0, Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y8
-	VSUBPD       Y8, Y9, Y8
-	VORPD        Y8, Y7, Y7
-	VMULPD       Y5, Y9, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y8, Y8
-	VMULPD       Y6, Y8, Y8
-	VSUBPD       Y8, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y10, Y9, Y9
-	VPSUBQ       1152(AX), Y9, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMASKMOVPD   32(R8), Y9, Y10
+	MOVLQSX      (BX)(SI*4), R9
+	VMOVSD       (R8)(R9*8), X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   (R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       128(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R10
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   32(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       160(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
+	SHLQ         $0x04, R11
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VMOVSD       (R8)(R9*8), X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
+
+near29:
+	TZCNTQ     R10, R12
+	VMOVSD     (R8)(R12*8), X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VMOVUPD      1664(AX), Y9
+	VMASKMOVPD   (R8), Y9, Y10
 	VBLENDVPD    Y9, Y10, Y0, Y10
 	VMULPD       Y1, Y10, Y10
 	VMAXPD       Y3, Y10, Y10
@@ -679,88 +713,92 @@ rows26:
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
 	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1184(AX), Y10, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VMOVSD       (R8)(R10*8), X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
-	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	VPSUBQ       1152(AX), Y10, Y10
+	VMOVAPD      Y10, Y9
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   32(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1184(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
 
-round28:
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -773,7 +811,7 @@ bad1:
 	RET
 
 // func smallFloat64Of16AVX2(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat64Of16AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -1518,35 +1556,83 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VMOVUPD      (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VMOVUPD      32(R8), Y9
+	MOVLQSX      (BX)(SI*4), R9
+	VMOVSD       (R8)(R9*8), X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VMOVUPD      (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VMOVUPD      32(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
+	SHLQ         $0x04, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   64(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       192(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
+	SHLQ         $0x08, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   96(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       224(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
+	SHLQ         $0x0c, R11
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VMOVSD       (R8)(R9*8), X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
+
+near29:
+	TZCNTQ     R10, R12
+	VMOVSD     (R8)(R12*8), X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VMOVUPD      (R8), Y9
 	VMULPD       Y1, Y9, Y9
 	VMAXPD       Y3, Y9, Y9
 	VMINPD       Y2, Y9, Y9
@@ -1563,144 +1649,134 @@ rows26:
 	VADDPD       Y4, Y9, Y9
 	VPSUBQ       Y4, Y9, Y9
 	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMASKMOVPD   64(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VMOVUPD      32(R8), Y10
 	VMULPD       Y1, Y10, Y10
 	VMAXPD       Y3, Y10, Y10
 	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1216(AX), Y10, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMASKMOVPD   96(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   64(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
 	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1248(AX), Y10, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VMOVSD       (R8)(R10*8), X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
-	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
-	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
-	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1216(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   96(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1248(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
 
-round28:
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -1713,7 +1789,7 @@ bad1:
 	RET
 
 // func smallFloat64Of24AVX2(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat64Of24AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -2642,241 +2718,279 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VMOVUPD      (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VMOVUPD      32(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      64(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1216(AX), Y9, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      96(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1248(AX), Y9, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMASKMOVPD   128(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1280(AX), Y10, Y9
-	VMOVUPD      Y9, 768(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMASKMOVPD   160(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1312(AX), Y10, Y9
-	VMOVUPD      Y9, 800(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VMOVSD       (R8)(R10*8), X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	MOVLQSX      (BX)(SI*4), R9
+	VMOVSD       (R8)(R9*8), X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VMOVUPD      (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VMOVUPD      32(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      64(R8), Y10
+	VSUBPD       192(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      96(R8), Y10
+	VSUBPD       224(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	VMOVUPD      768(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   128(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       256(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x10, R11
-	ORQ          R11, R9
-	VMOVUPD      800(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   160(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       288(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
 	SHLQ         $0x14, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VMOVSD       (R8)(R9*8), X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
 
-round28:
+near29:
+	TZCNTQ     R10, R12
+	VMOVSD     (R8)(R12*8), X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VMOVUPD      (R8), Y9
+	VMULPD       Y1, Y9, Y9
+	VMAXPD       Y3, Y9, Y9
+	VMINPD       Y2, Y9, Y9
+	VROUNDPD     $0x08, Y9, Y10
+	VSUBPD       Y10, Y9, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y9, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y11
+	VPSLLQ       $0x1a, Y11, Y11
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VMOVUPD      32(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      64(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1216(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      96(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1248(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   128(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1280(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   160(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1312(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
+
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -2889,7 +3003,7 @@ bad1:
 	RET
 
 // func smallFloat64Of32AVX2(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat64Of32AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -4002,293 +4116,331 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VMOVUPD      (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VMOVUPD      32(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      64(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1216(AX), Y9, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      96(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1248(AX), Y9, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      128(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1280(AX), Y9, Y9
-	VMOVUPD      Y9, 768(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      160(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1312(AX), Y9, Y9
-	VMOVUPD      Y9, 800(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMASKMOVPD   192(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1344(AX), Y10, Y9
-	VMOVUPD      Y9, 832(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMASKMOVPD   224(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1376(AX), Y10, Y9
-	VMOVUPD      Y9, 864(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VMOVSD       (R8)(R10*8), X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	MOVLQSX      (BX)(SI*4), R9
+	VMOVSD       (R8)(R9*8), X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VMOVUPD      (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VMOVUPD      32(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      64(R8), Y10
+	VSUBPD       192(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      96(R8), Y10
+	VSUBPD       224(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	VMOVUPD      768(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      128(R8), Y10
+	VSUBPD       256(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x10, R11
-	ORQ          R11, R9
-	VMOVUPD      800(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      160(R8), Y10
+	VSUBPD       288(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x14, R11
-	ORQ          R11, R9
-	VMOVUPD      832(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   192(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       320(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x18, R11
-	ORQ          R11, R9
-	VMOVUPD      864(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   224(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       352(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
 	SHLQ         $0x1c, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VMOVSD       (R8)(R9*8), X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
 
-round28:
+near29:
+	TZCNTQ     R10, R12
+	VMOVSD     (R8)(R12*8), X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VMOVUPD      (R8), Y9
+	VMULPD       Y1, Y9, Y9
+	VMAXPD       Y3, Y9, Y9
+	VMINPD       Y2, Y9, Y9
+	VROUNDPD     $0x08, Y9, Y10
+	VSUBPD       Y10, Y9, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y9, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y11
+	VPSLLQ       $0x1a, Y11, Y11
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VMOVUPD      32(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      64(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1216(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      96(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1248(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      128(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1280(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      160(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1312(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   192(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1344(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   224(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1376(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
+
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -4301,7 +4453,7 @@ bad1:
 	RET
 
 // func smallFloat64Of40AVX2(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat64Of40AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -5598,345 +5750,383 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VMOVUPD      (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VMOVUPD      32(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      64(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1216(AX), Y9, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      96(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1248(AX), Y9, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      128(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1280(AX), Y9, Y9
-	VMOVUPD      Y9, 768(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      160(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1312(AX), Y9, Y9
-	VMOVUPD      Y9, 800(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      192(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1344(AX), Y9, Y9
-	VMOVUPD      Y9, 832(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      224(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1376(AX), Y9, Y9
-	VMOVUPD      Y9, 864(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMASKMOVPD   256(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1408(AX), Y10, Y9
-	VMOVUPD      Y9, 896(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMASKMOVPD   288(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1440(AX), Y10, Y9
-	VMOVUPD      Y9, 928(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VMOVSD       (R8)(R10*8), X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	MOVLQSX      (BX)(SI*4), R9
+	VMOVSD       (R8)(R9*8), X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VMOVUPD      (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VMOVUPD      32(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      64(R8), Y10
+	VSUBPD       192(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      96(R8), Y10
+	VSUBPD       224(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	VMOVUPD      768(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      128(R8), Y10
+	VSUBPD       256(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x10, R11
-	ORQ          R11, R9
-	VMOVUPD      800(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      160(R8), Y10
+	VSUBPD       288(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x14, R11
-	ORQ          R11, R9
-	VMOVUPD      832(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      192(R8), Y10
+	VSUBPD       320(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x18, R11
-	ORQ          R11, R9
-	VMOVUPD      864(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      224(R8), Y10
+	VSUBPD       352(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x1c, R11
-	ORQ          R11, R9
-	VMOVUPD      896(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   256(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       384(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x20, R11
-	ORQ          R11, R9
-	VMOVUPD      928(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   288(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       416(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
 	SHLQ         $0x24, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VMOVSD       (R8)(R9*8), X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
 
-round28:
+near29:
+	TZCNTQ     R10, R12
+	VMOVSD     (R8)(R12*8), X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VMOVUPD      (R8), Y9
+	VMULPD       Y1, Y9, Y9
+	VMAXPD       Y3, Y9, Y9
+	VMINPD       Y2, Y9, Y9
+	VROUNDPD     $0x08, Y9, Y10
+	VSUBPD       Y10, Y9, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y9, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y11
+	VPSLLQ       $0x1a, Y11, Y11
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VMOVUPD      32(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      64(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1216(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      96(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1248(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      128(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1280(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      160(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1312(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      192(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1344(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      224(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1376(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   256(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1408(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   288(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1440(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
+
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -5949,7 +6139,7 @@ bad1:
 	RET
 
 // func smallFloat64Of48AVX2(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat64Of48AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -7430,397 +7620,435 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VMOVUPD      (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VMOVUPD      32(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      64(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1216(AX), Y9, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      96(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1248(AX), Y9, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      128(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1280(AX), Y9, Y9
-	VMOVUPD      Y9, 768(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      160(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1312(AX), Y9, Y9
-	VMOVUPD      Y9, 800(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      192(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1344(AX), Y9, Y9
-	VMOVUPD      Y9, 832(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      224(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1376(AX), Y9, Y9
-	VMOVUPD      Y9, 864(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      256(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1408(AX), Y9, Y9
-	VMOVUPD      Y9, 896(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      288(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1440(AX), Y9, Y9
-	VMOVUPD      Y9, 928(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMASKMOVPD   320(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1472(AX), Y10, Y9
-	VMOVUPD      Y9, 960(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMASKMOVPD   352(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1504(AX), Y10, Y9
-	VMOVUPD      Y9, 992(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VMOVSD       (R8)(R10*8), X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	MOVLQSX      (BX)(SI*4), R9
+	VMOVSD       (R8)(R9*8), X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VMOVUPD      (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VMOVUPD      32(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      64(R8), Y10
+	VSUBPD       192(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      96(R8), Y10
+	VSUBPD       224(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	VMOVUPD      768(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      128(R8), Y10
+	VSUBPD       256(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x10, R11
-	ORQ          R11, R9
-	VMOVUPD      800(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      160(R8), Y10
+	VSUBPD       288(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x14, R11
-	ORQ          R11, R9
-	VMOVUPD      832(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      192(R8), Y10
+	VSUBPD       320(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x18, R11
-	ORQ          R11, R9
-	VMOVUPD      864(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      224(R8), Y10
+	VSUBPD       352(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x1c, R11
-	ORQ          R11, R9
-	VMOVUPD      896(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      256(R8), Y10
+	VSUBPD       384(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x20, R11
-	ORQ          R11, R9
-	VMOVUPD      928(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      288(R8), Y10
+	VSUBPD       416(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x24, R11
-	ORQ          R11, R9
-	VMOVUPD      960(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   320(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       448(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x28, R11
-	ORQ          R11, R9
-	VMOVUPD      992(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   352(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       480(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
 	SHLQ         $0x2c, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VMOVSD       (R8)(R9*8), X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
 
-round28:
+near29:
+	TZCNTQ     R10, R12
+	VMOVSD     (R8)(R12*8), X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VMOVUPD      (R8), Y9
+	VMULPD       Y1, Y9, Y9
+	VMAXPD       Y3, Y9, Y9
+	VMINPD       Y2, Y9, Y9
+	VROUNDPD     $0x08, Y9, Y10
+	VSUBPD       Y10, Y9, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y9, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y11
+	VPSLLQ       $0x1a, Y11, Y11
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VMOVUPD      32(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      64(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1216(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      96(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1248(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      128(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1280(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      160(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1312(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      192(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1344(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      224(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1376(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      256(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1408(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      288(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1440(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   320(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1472(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   352(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1504(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
+
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -7833,7 +8061,7 @@ bad1:
 	RET
 
 // func smallFloat64Of56AVX2(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat64Of56AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -9498,449 +9726,487 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VMOVUPD      (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VMOVUPD      32(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      64(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1216(AX), Y9, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      96(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1248(AX), Y9, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      128(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1280(AX), Y9, Y9
-	VMOVUPD      Y9, 768(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      160(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1312(AX), Y9, Y9
-	VMOVUPD      Y9, 800(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      192(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1344(AX), Y9, Y9
-	VMOVUPD      Y9, 832(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      224(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1376(AX), Y9, Y9
-	VMOVUPD      Y9, 864(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      256(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1408(AX), Y9, Y9
-	VMOVUPD      Y9, 896(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      288(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1440(AX), Y9, Y9
-	VMOVUPD      Y9, 928(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      320(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1472(AX), Y9, Y9
-	VMOVUPD      Y9, 960(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      352(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1504(AX), Y9, Y9
-	VMOVUPD      Y9, 992(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMASKMOVPD   384(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1536(AX), Y10, Y9
-	VMOVUPD      Y9, 1024(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMASKMOVPD   416(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1568(AX), Y10, Y9
-	VMOVUPD      Y9, 1056(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VMOVSD       (R8)(R10*8), X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	MOVLQSX      (BX)(SI*4), R9
+	VMOVSD       (R8)(R9*8), X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VMOVUPD      (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VMOVUPD      32(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      64(R8), Y10
+	VSUBPD       192(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      96(R8), Y10
+	VSUBPD       224(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	VMOVUPD      768(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      128(R8), Y10
+	VSUBPD       256(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x10, R11
-	ORQ          R11, R9
-	VMOVUPD      800(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      160(R8), Y10
+	VSUBPD       288(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x14, R11
-	ORQ          R11, R9
-	VMOVUPD      832(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      192(R8), Y10
+	VSUBPD       320(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x18, R11
-	ORQ          R11, R9
-	VMOVUPD      864(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      224(R8), Y10
+	VSUBPD       352(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x1c, R11
-	ORQ          R11, R9
-	VMOVUPD      896(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      256(R8), Y10
+	VSUBPD       384(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x20, R11
-	ORQ          R11, R9
-	VMOVUPD      928(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      288(R8), Y10
+	VSUBPD       416(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x24, R11
-	ORQ          R11, R9
-	VMOVUPD      960(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      320(R8), Y10
+	VSUBPD       448(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x28, R11
-	ORQ          R11, R9
-	VMOVUPD      992(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      352(R8), Y10
+	VSUBPD       480(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x2c, R11
-	ORQ          R11, R9
-	VMOVUPD      1024(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   384(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       512(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x30, R11
-	ORQ          R11, R9
-	VMOVUPD      1056(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   416(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       544(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
 	SHLQ         $0x34, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VMOVSD       (R8)(R9*8), X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
 
-round28:
+near29:
+	TZCNTQ     R10, R12
+	VMOVSD     (R8)(R12*8), X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VMOVUPD      (R8), Y9
+	VMULPD       Y1, Y9, Y9
+	VMAXPD       Y3, Y9, Y9
+	VMINPD       Y2, Y9, Y9
+	VROUNDPD     $0x08, Y9, Y10
+	VSUBPD       Y10, Y9, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y9, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y11
+	VPSLLQ       $0x1a, Y11, Y11
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VMOVUPD      32(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      64(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1216(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      96(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1248(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      128(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1280(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      160(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1312(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      192(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1344(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      224(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1376(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      256(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1408(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      288(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1440(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      320(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1472(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      352(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1504(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   384(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1536(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   416(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1568(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
+
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -9953,7 +10219,7 @@ bad1:
 	RET
 
 // func smallFloat64Of64AVX2(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat64Of64AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -11802,501 +12068,539 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VMOVUPD      (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VMOVUPD      32(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      64(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1216(AX), Y9, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      96(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1248(AX), Y9, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      128(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1280(AX), Y9, Y9
-	VMOVUPD      Y9, 768(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      160(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1312(AX), Y9, Y9
-	VMOVUPD      Y9, 800(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      192(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1344(AX), Y9, Y9
-	VMOVUPD      Y9, 832(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      224(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1376(AX), Y9, Y9
-	VMOVUPD      Y9, 864(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      256(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1408(AX), Y9, Y9
-	VMOVUPD      Y9, 896(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      288(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1440(AX), Y9, Y9
-	VMOVUPD      Y9, 928(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      320(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1472(AX), Y9, Y9
-	VMOVUPD      Y9, 960(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      352(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1504(AX), Y9, Y9
-	VMOVUPD      Y9, 992(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      384(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1536(AX), Y9, Y9
-	VMOVUPD      Y9, 1024(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      416(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1568(AX), Y9, Y9
-	VMOVUPD      Y9, 1056(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMASKMOVPD   448(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1600(AX), Y10, Y9
-	VMOVUPD      Y9, 1088(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMASKMOVPD   480(R8), Y9, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1632(AX), Y10, Y9
-	VMOVUPD      Y9, 1120(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VMOVSD       (R8)(R10*8), X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	MOVLQSX      (BX)(SI*4), R9
+	VMOVSD       (R8)(R9*8), X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VMOVUPD      (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VMOVUPD      32(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      64(R8), Y10
+	VSUBPD       192(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      96(R8), Y10
+	VSUBPD       224(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	VMOVUPD      768(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      128(R8), Y10
+	VSUBPD       256(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x10, R11
-	ORQ          R11, R9
-	VMOVUPD      800(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      160(R8), Y10
+	VSUBPD       288(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x14, R11
-	ORQ          R11, R9
-	VMOVUPD      832(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      192(R8), Y10
+	VSUBPD       320(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x18, R11
-	ORQ          R11, R9
-	VMOVUPD      864(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      224(R8), Y10
+	VSUBPD       352(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x1c, R11
-	ORQ          R11, R9
-	VMOVUPD      896(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      256(R8), Y10
+	VSUBPD       384(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x20, R11
-	ORQ          R11, R9
-	VMOVUPD      928(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      288(R8), Y10
+	VSUBPD       416(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x24, R11
-	ORQ          R11, R9
-	VMOVUPD      960(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      320(R8), Y10
+	VSUBPD       448(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x28, R11
-	ORQ          R11, R9
-	VMOVUPD      992(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      352(R8), Y10
+	VSUBPD       480(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x2c, R11
-	ORQ          R11, R9
-	VMOVUPD      1024(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      384(R8), Y10
+	VSUBPD       512(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x30, R11
-	ORQ          R11, R9
-	VMOVUPD      1056(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      416(R8), Y10
+	VSUBPD       544(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x34, R11
-	ORQ          R11, R9
-	VMOVUPD      1088(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   448(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       576(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x38, R11
-	ORQ          R11, R9
-	VMOVUPD      1120(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   480(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       608(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
 	SHLQ         $0x3c, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VMOVSD       (R8)(R9*8), X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
 
-round28:
+near29:
+	TZCNTQ     R10, R12
+	VMOVSD     (R8)(R12*8), X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VMOVUPD      (R8), Y9
+	VMULPD       Y1, Y9, Y9
+	VMAXPD       Y3, Y9, Y9
+	VMINPD       Y2, Y9, Y9
+	VROUNDPD     $0x08, Y9, Y10
+	VSUBPD       Y10, Y9, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y9, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y11
+	VPSLLQ       $0x1a, Y11, Y11
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VMOVUPD      32(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      64(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1216(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      96(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1248(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      128(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1280(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      160(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1312(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      192(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1344(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      224(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1376(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      256(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1408(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      288(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1440(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      320(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1472(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      352(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1504(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      384(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1536(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      416(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1568(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMASKMOVPD   448(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1600(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMASKMOVPD   480(R8), Y10, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1632(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
+
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -12356,7 +12660,7 @@ more16:
 	RET
 
 // func smallFloat32Of8AVX2(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat32Of8AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -12955,41 +13259,80 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VMOVUPD      1664(AX), Y8
-	VMOVUPS      1792(AX), X9
-	VMASKMOVPS   (R8), X9, X9
-	VCVTPS2PD    X9, Y9
-	VBLENDVPD    Y8, Y9, Y0, Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y8
-	VSUBPD       Y8, Y9, Y8
-	VORPD        Y8, Y7, Y7
-	VMULPD       Y5, Y9, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y8, Y8
-	VMULPD       Y6, Y8, Y8
-	VSUBPD       Y8, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y10, Y9, Y9
-	VPSUBQ       1152(AX), Y9, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMOVUPS      1808(AX), X10
-	VMASKMOVPS   16(R8), X10, X10
+	MOVLQSX      (BX)(SI*4), R9
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   (R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       128(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R10
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   16(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       160(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
+	SHLQ         $0x04, R11
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
+
+near29:
+	TZCNTQ     R10, R12
+	VXORPD     X9, X9, X9
+	VCVTSS2SD  (R8)(R12*4), X9, X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VMOVUPD      1664(AX), Y9
+	VMOVUPS      1792(AX), X10
+	VMASKMOVPS   (R8), X10, X10
 	VCVTPS2PD    X10, Y10
 	VBLENDVPD    Y9, Y10, Y0, Y10
 	VMULPD       Y1, Y10, Y10
@@ -13008,89 +13351,94 @@ rows26:
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
 	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1184(AX), Y10, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VXORPD       X8, X8, X8
-	VCVTSS2SD    (R8)(R10*4), X8, X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
-	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	VPSUBQ       1152(AX), Y10, Y10
+	VMOVAPD      Y10, Y9
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   16(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1184(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
 
-round28:
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -13103,7 +13451,7 @@ bad1:
 	RET
 
 // func smallFloat32Of16AVX2(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat32Of16AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -13886,35 +14234,90 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VCVTPS2PD    (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VCVTPS2PD    16(R8), Y9
+	MOVLQSX      (BX)(SI*4), R9
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VCVTPS2PD    (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VCVTPS2PD    16(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
+	SHLQ         $0x04, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   32(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       192(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
+	SHLQ         $0x08, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   48(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       224(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
+	SHLQ         $0x0c, R11
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
+
+near29:
+	TZCNTQ     R10, R12
+	VXORPD     X9, X9, X9
+	VCVTSS2SD  (R8)(R12*4), X9, X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VCVTPS2PD    (R8), Y9
 	VMULPD       Y1, Y9, Y9
 	VMAXPD       Y3, Y9, Y9
 	VMINPD       Y2, Y9, Y9
@@ -13931,149 +14334,138 @@ rows26:
 	VADDPD       Y4, Y9, Y9
 	VPSUBQ       Y4, Y9, Y9
 	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMOVUPS      1792(AX), X10
-	VMASKMOVPS   32(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VCVTPS2PD    16(R8), Y10
 	VMULPD       Y1, Y10, Y10
 	VMAXPD       Y3, Y10, Y10
 	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1216(AX), Y10, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMOVUPS      1808(AX), X10
-	VMASKMOVPS   48(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   32(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
 	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1248(AX), Y10, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VXORPD       X8, X8, X8
-	VCVTSS2SD    (R8)(R10*4), X8, X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
-	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
-	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
-	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1216(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   48(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1248(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
 
-round28:
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -14086,7 +14478,7 @@ bad1:
 	RET
 
 // func smallFloat32Of24AVX2(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat32Of24AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -15053,246 +15445,290 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VCVTPS2PD    (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VCVTPS2PD    16(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    32(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1216(AX), Y9, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    48(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1248(AX), Y9, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMOVUPS      1792(AX), X10
-	VMASKMOVPS   64(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1280(AX), Y10, Y9
-	VMOVUPD      Y9, 768(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMOVUPS      1808(AX), X10
-	VMASKMOVPS   80(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1312(AX), Y10, Y9
-	VMOVUPD      Y9, 800(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VXORPD       X8, X8, X8
-	VCVTSS2SD    (R8)(R10*4), X8, X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	MOVLQSX      (BX)(SI*4), R9
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VCVTPS2PD    (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VCVTPS2PD    16(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    32(R8), Y10
+	VSUBPD       192(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    48(R8), Y10
+	VSUBPD       224(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	VMOVUPD      768(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   64(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       256(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x10, R11
-	ORQ          R11, R9
-	VMOVUPD      800(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   80(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       288(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
 	SHLQ         $0x14, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
 
-round28:
+near29:
+	TZCNTQ     R10, R12
+	VXORPD     X9, X9, X9
+	VCVTSS2SD  (R8)(R12*4), X9, X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VCVTPS2PD    (R8), Y9
+	VMULPD       Y1, Y9, Y9
+	VMAXPD       Y3, Y9, Y9
+	VMINPD       Y2, Y9, Y9
+	VROUNDPD     $0x08, Y9, Y10
+	VSUBPD       Y10, Y9, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y9, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y11
+	VPSLLQ       $0x1a, Y11, Y11
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VCVTPS2PD    16(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    32(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1216(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    48(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1248(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   64(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1280(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   80(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1312(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
+
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -15305,7 +15741,7 @@ bad1:
 	RET
 
 // func smallFloat32Of32AVX2(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat32Of32AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -16456,298 +16892,342 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VCVTPS2PD    (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VCVTPS2PD    16(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    32(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1216(AX), Y9, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    48(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1248(AX), Y9, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    64(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1280(AX), Y9, Y9
-	VMOVUPD      Y9, 768(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    80(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1312(AX), Y9, Y9
-	VMOVUPD      Y9, 800(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMOVUPS      1792(AX), X10
-	VMASKMOVPS   96(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1344(AX), Y10, Y9
-	VMOVUPD      Y9, 832(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMOVUPS      1808(AX), X10
-	VMASKMOVPS   112(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1376(AX), Y10, Y9
-	VMOVUPD      Y9, 864(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VXORPD       X8, X8, X8
-	VCVTSS2SD    (R8)(R10*4), X8, X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	MOVLQSX      (BX)(SI*4), R9
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VCVTPS2PD    (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VCVTPS2PD    16(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    32(R8), Y10
+	VSUBPD       192(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    48(R8), Y10
+	VSUBPD       224(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	VMOVUPD      768(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    64(R8), Y10
+	VSUBPD       256(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x10, R11
-	ORQ          R11, R9
-	VMOVUPD      800(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    80(R8), Y10
+	VSUBPD       288(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x14, R11
-	ORQ          R11, R9
-	VMOVUPD      832(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   96(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       320(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x18, R11
-	ORQ          R11, R9
-	VMOVUPD      864(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   112(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       352(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
 	SHLQ         $0x1c, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
 
-round28:
+near29:
+	TZCNTQ     R10, R12
+	VXORPD     X9, X9, X9
+	VCVTSS2SD  (R8)(R12*4), X9, X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VCVTPS2PD    (R8), Y9
+	VMULPD       Y1, Y9, Y9
+	VMAXPD       Y3, Y9, Y9
+	VMINPD       Y2, Y9, Y9
+	VROUNDPD     $0x08, Y9, Y10
+	VSUBPD       Y10, Y9, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y9, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y11
+	VPSLLQ       $0x1a, Y11, Y11
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VCVTPS2PD    16(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    32(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1216(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    48(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1248(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    64(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1280(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    80(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1312(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   96(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1344(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   112(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1376(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
+
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -16760,7 +17240,7 @@ bad1:
 	RET
 
 // func smallFloat32Of40AVX2(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat32Of40AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -18095,350 +18575,394 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VCVTPS2PD    (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VCVTPS2PD    16(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    32(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1216(AX), Y9, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    48(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1248(AX), Y9, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    64(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1280(AX), Y9, Y9
-	VMOVUPD      Y9, 768(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    80(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1312(AX), Y9, Y9
-	VMOVUPD      Y9, 800(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    96(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1344(AX), Y9, Y9
-	VMOVUPD      Y9, 832(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    112(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1376(AX), Y9, Y9
-	VMOVUPD      Y9, 864(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMOVUPS      1792(AX), X10
-	VMASKMOVPS   128(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1408(AX), Y10, Y9
-	VMOVUPD      Y9, 896(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMOVUPS      1808(AX), X10
-	VMASKMOVPS   144(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1440(AX), Y10, Y9
-	VMOVUPD      Y9, 928(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VXORPD       X8, X8, X8
-	VCVTSS2SD    (R8)(R10*4), X8, X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	MOVLQSX      (BX)(SI*4), R9
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VCVTPS2PD    (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VCVTPS2PD    16(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    32(R8), Y10
+	VSUBPD       192(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    48(R8), Y10
+	VSUBPD       224(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	VMOVUPD      768(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    64(R8), Y10
+	VSUBPD       256(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x10, R11
-	ORQ          R11, R9
-	VMOVUPD      800(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    80(R8), Y10
+	VSUBPD       288(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x14, R11
-	ORQ          R11, R9
-	VMOVUPD      832(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    96(R8), Y10
+	VSUBPD       320(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x18, R11
-	ORQ          R11, R9
-	VMOVUPD      864(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    112(R8), Y10
+	VSUBPD       352(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x1c, R11
-	ORQ          R11, R9
-	VMOVUPD      896(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   128(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       384(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x20, R11
-	ORQ          R11, R9
-	VMOVUPD      928(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   144(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       416(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
 	SHLQ         $0x24, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
 
-round28:
+near29:
+	TZCNTQ     R10, R12
+	VXORPD     X9, X9, X9
+	VCVTSS2SD  (R8)(R12*4), X9, X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VCVTPS2PD    (R8), Y9
+	VMULPD       Y1, Y9, Y9
+	VMAXPD       Y3, Y9, Y9
+	VMINPD       Y2, Y9, Y9
+	VROUNDPD     $0x08, Y9, Y10
+	VSUBPD       Y10, Y9, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y9, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y11
+	VPSLLQ       $0x1a, Y11, Y11
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VCVTPS2PD    16(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    32(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1216(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    48(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1248(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    64(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1280(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    80(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1312(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    96(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1344(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    112(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1376(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   128(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1408(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   144(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1440(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
+
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -18451,7 +18975,7 @@ bad1:
 	RET
 
 // func smallFloat32Of48AVX2(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat32Of48AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -19970,402 +20494,446 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VCVTPS2PD    (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VCVTPS2PD    16(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    32(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1216(AX), Y9, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    48(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1248(AX), Y9, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    64(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1280(AX), Y9, Y9
-	VMOVUPD      Y9, 768(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    80(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1312(AX), Y9, Y9
-	VMOVUPD      Y9, 800(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    96(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1344(AX), Y9, Y9
-	VMOVUPD      Y9, 832(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    112(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1376(AX), Y9, Y9
-	VMOVUPD      Y9, 864(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    128(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1408(AX), Y9, Y9
-	VMOVUPD      Y9, 896(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    144(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1440(AX), Y9, Y9
-	VMOVUPD      Y9, 928(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMOVUPS      1792(AX), X10
-	VMASKMOVPS   160(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1472(AX), Y10, Y9
-	VMOVUPD      Y9, 960(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMOVUPS      1808(AX), X10
-	VMASKMOVPS   176(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1504(AX), Y10, Y9
-	VMOVUPD      Y9, 992(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VXORPD       X8, X8, X8
-	VCVTSS2SD    (R8)(R10*4), X8, X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	MOVLQSX      (BX)(SI*4), R9
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VCVTPS2PD    (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VCVTPS2PD    16(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    32(R8), Y10
+	VSUBPD       192(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    48(R8), Y10
+	VSUBPD       224(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	VMOVUPD      768(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    64(R8), Y10
+	VSUBPD       256(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x10, R11
-	ORQ          R11, R9
-	VMOVUPD      800(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    80(R8), Y10
+	VSUBPD       288(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x14, R11
-	ORQ          R11, R9
-	VMOVUPD      832(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    96(R8), Y10
+	VSUBPD       320(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x18, R11
-	ORQ          R11, R9
-	VMOVUPD      864(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    112(R8), Y10
+	VSUBPD       352(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x1c, R11
-	ORQ          R11, R9
-	VMOVUPD      896(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    128(R8), Y10
+	VSUBPD       384(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x20, R11
-	ORQ          R11, R9
-	VMOVUPD      928(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    144(R8), Y10
+	VSUBPD       416(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x24, R11
-	ORQ          R11, R9
-	VMOVUPD      960(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   160(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       448(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x28, R11
-	ORQ          R11, R9
-	VMOVUPD      992(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   176(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       480(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
 	SHLQ         $0x2c, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
 
-round28:
+near29:
+	TZCNTQ     R10, R12
+	VXORPD     X9, X9, X9
+	VCVTSS2SD  (R8)(R12*4), X9, X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VCVTPS2PD    (R8), Y9
+	VMULPD       Y1, Y9, Y9
+	VMAXPD       Y3, Y9, Y9
+	VMINPD       Y2, Y9, Y9
+	VROUNDPD     $0x08, Y9, Y10
+	VSUBPD       Y10, Y9, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y9, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y11
+	VPSLLQ       $0x1a, Y11, Y11
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VCVTPS2PD    16(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    32(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1216(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    48(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1248(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    64(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1280(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    80(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1312(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    96(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1344(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    112(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1376(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    128(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1408(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    144(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1440(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   160(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1472(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   176(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1504(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
+
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -20378,7 +20946,7 @@ bad1:
 	RET
 
 // func smallFloat32Of56AVX2(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat32Of56AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -22081,454 +22649,498 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VCVTPS2PD    (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VCVTPS2PD    16(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    32(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1216(AX), Y9, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    48(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1248(AX), Y9, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    64(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1280(AX), Y9, Y9
-	VMOVUPD      Y9, 768(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    80(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1312(AX), Y9, Y9
-	VMOVUPD      Y9, 800(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    96(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1344(AX), Y9, Y9
-	VMOVUPD      Y9, 832(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    112(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1376(AX), Y9, Y9
-	VMOVUPD      Y9, 864(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    128(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1408(AX), Y9, Y9
-	VMOVUPD      Y9, 896(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    144(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1440(AX), Y9, Y9
-	VMOVUPD      Y9, 928(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    160(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1472(AX), Y9, Y9
-	VMOVUPD      Y9, 960(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    176(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1504(AX), Y9, Y9
-	VMOVUPD      Y9, 992(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMOVUPS      1792(AX), X10
-	VMASKMOVPS   192(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1536(AX), Y10, Y9
-	VMOVUPD      Y9, 1024(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMOVUPS      1808(AX), X10
-	VMASKMOVPS   208(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1568(AX), Y10, Y9
-	VMOVUPD      Y9, 1056(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VXORPD       X8, X8, X8
-	VCVTSS2SD    (R8)(R10*4), X8, X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	MOVLQSX      (BX)(SI*4), R9
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VCVTPS2PD    (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VCVTPS2PD    16(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    32(R8), Y10
+	VSUBPD       192(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    48(R8), Y10
+	VSUBPD       224(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	VMOVUPD      768(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    64(R8), Y10
+	VSUBPD       256(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x10, R11
-	ORQ          R11, R9
-	VMOVUPD      800(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    80(R8), Y10
+	VSUBPD       288(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x14, R11
-	ORQ          R11, R9
-	VMOVUPD      832(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    96(R8), Y10
+	VSUBPD       320(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x18, R11
-	ORQ          R11, R9
-	VMOVUPD      864(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    112(R8), Y10
+	VSUBPD       352(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x1c, R11
-	ORQ          R11, R9
-	VMOVUPD      896(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    128(R8), Y10
+	VSUBPD       384(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x20, R11
-	ORQ          R11, R9
-	VMOVUPD      928(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    144(R8), Y10
+	VSUBPD       416(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x24, R11
-	ORQ          R11, R9
-	VMOVUPD      960(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    160(R8), Y10
+	VSUBPD       448(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x28, R11
-	ORQ          R11, R9
-	VMOVUPD      992(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    176(R8), Y10
+	VSUBPD       480(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x2c, R11
-	ORQ          R11, R9
-	VMOVUPD      1024(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   192(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       512(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x30, R11
-	ORQ          R11, R9
-	VMOVUPD      1056(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   208(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       544(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
 	SHLQ         $0x34, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
 
-round28:
+near29:
+	TZCNTQ     R10, R12
+	VXORPD     X9, X9, X9
+	VCVTSS2SD  (R8)(R12*4), X9, X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VCVTPS2PD    (R8), Y9
+	VMULPD       Y1, Y9, Y9
+	VMAXPD       Y3, Y9, Y9
+	VMINPD       Y2, Y9, Y9
+	VROUNDPD     $0x08, Y9, Y10
+	VSUBPD       Y10, Y9, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y9, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y11
+	VPSLLQ       $0x1a, Y11, Y11
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VCVTPS2PD    16(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    32(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1216(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    48(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1248(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    64(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1280(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    80(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1312(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    96(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1344(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    112(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1376(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    128(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1408(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    144(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1440(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    160(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1472(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    176(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1504(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   192(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1536(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   208(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1568(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
+
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -22541,7 +23153,7 @@ bad1:
 	RET
 
 // func smallFloat32Of64AVX2(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
-// Requires: AVX, AVX2, BMI, CMOV
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
 TEXT ·smallFloat32Of64AVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), AX
 	MOVQ         $0x7ff0000000000000, CX
@@ -24428,506 +25040,550 @@ zero24:
 square25:
 	MOVQ         DI, 32(AX)
 	VXORPD       Y7, Y7, Y7
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X8
-	VBROADCASTSD X8, Y8
 	XORL         SI, SI
 	XORL         DI, DI
 	MOVQ         costs+8(FP), R8
+	MOVQ         $0x4130040000000000, R9
+	VMOVQ        R9, X8
+	VBROADCASTSD X8, Y8
+	VDIVSD       X1, X8, X8
 
 rows26:
-	VCVTPS2PD    (R8), Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y3, Y8, Y8
-	VMINPD       Y2, Y8, Y8
-	VROUNDPD     $0x08, Y8, Y9
-	VSUBPD       Y9, Y8, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y8, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y10
-	VPSLLQ       $0x1a, Y10, Y10
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y4, Y8, Y8
-	VPSUBQ       Y4, Y8, Y8
-	VPADDQ       Y10, Y8, Y8
-	VPSUBQ       1152(AX), Y8, Y8
-	VMOVUPD      Y8, 640(AX)
-	VMOVAPD      Y8, Y8
-	VCVTPS2PD    16(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1184(AX), Y9, Y9
-	VMOVUPD      Y9, 672(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    32(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1216(AX), Y9, Y9
-	VMOVUPD      Y9, 704(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    48(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1248(AX), Y9, Y9
-	VMOVUPD      Y9, 736(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    64(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1280(AX), Y9, Y9
-	VMOVUPD      Y9, 768(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    80(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1312(AX), Y9, Y9
-	VMOVUPD      Y9, 800(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    96(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1344(AX), Y9, Y9
-	VMOVUPD      Y9, 832(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    112(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1376(AX), Y9, Y9
-	VMOVUPD      Y9, 864(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    128(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1408(AX), Y9, Y9
-	VMOVUPD      Y9, 896(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    144(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1440(AX), Y9, Y9
-	VMOVUPD      Y9, 928(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    160(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1472(AX), Y9, Y9
-	VMOVUPD      Y9, 960(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    176(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1504(AX), Y9, Y9
-	VMOVUPD      Y9, 992(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    192(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1536(AX), Y9, Y9
-	VMOVUPD      Y9, 1024(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VCVTPS2PD    208(R8), Y9
-	VMULPD       Y1, Y9, Y9
-	VMAXPD       Y3, Y9, Y9
-	VMINPD       Y2, Y9, Y9
-	VROUNDPD     $0x08, Y9, Y10
-	VSUBPD       Y10, Y9, Y10
-	VORPD        Y10, Y7, Y7
-	VMULPD       Y5, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y10, Y10
-	VMULPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VPSUBQ       1568(AX), Y9, Y9
-	VMOVUPD      Y9, 1056(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1664(AX), Y9
-	VMOVUPS      1792(AX), X10
-	VMASKMOVPS   224(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1600(AX), Y10, Y9
-	VMOVUPD      Y9, 1088(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VMOVUPD      1696(AX), Y9
-	VMOVUPS      1808(AX), X10
-	VMASKMOVPS   240(R8), X10, X10
-	VCVTPS2PD    X10, Y10
-	VBLENDVPD    Y9, Y10, Y0, Y10
-	VMULPD       Y1, Y10, Y10
-	VMAXPD       Y3, Y10, Y10
-	VMINPD       Y2, Y10, Y10
-	VROUNDPD     $0x08, Y10, Y9
-	VSUBPD       Y9, Y10, Y9
-	VORPD        Y9, Y7, Y7
-	VMULPD       Y5, Y10, Y9
-	VADDPD       Y4, Y9, Y9
-	VPSUBQ       Y4, Y9, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y4, Y9, Y9
-	VMULPD       Y6, Y9, Y9
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y4, Y10, Y10
-	VPSUBQ       Y4, Y10, Y10
-	VPADDQ       Y11, Y10, Y10
-	VPSUBQ       1632(AX), Y10, Y9
-	VMOVUPD      Y9, 1120(AX)
-	VPCMPGTQ     Y9, Y8, Y10
-	VBLENDVPD    Y10, Y9, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQU      X8, X8
-	VPCMPGTQ     X9, X8, X10
-	VBLENDVPD    X10, X9, X8, X9
-	VPUNPCKHQDQ  X9, X9, X8
-	VPCMPGTQ     X8, X9, X10
-	VBLENDVPD    X10, X8, X9, X9
-	VMOVQ        X9, R9
-	MOVLQSX      (BX)(SI*4), R10
-	VXORPD       X8, X8, X8
-	VCVTSS2SD    (R8)(R10*4), X8, X8
-	VMULSD       X1, X8, X8
-	VCVTSD2SIQ   X8, R11
-	SUBQ         1152(AX)(R10*8), R11
-	SUBQ         R9, R11
-	CMPQ         R11, $+1048576
-	JHI          bad1
-	ADDQ         R11, DI
-	ADDQ         $+1048576, R9
-	VMOVQ        R9, X8
-	VPBROADCASTQ X8, Y8
-	VMOVUPD      640(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R9
-	VMOVUPD      672(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	MOVLQSX      (BX)(SI*4), R9
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VSUBSD       128(AX)(R9*8), X9, X9
+	VADDSD       X8, X9, X9
+	VBROADCASTSD X9, Y9
+	VCVTPS2PD    (R8), Y10
+	VSUBPD       128(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R10
+	VCVTPS2PD    16(R8), Y10
+	VSUBPD       160(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x04, R11
-	ORQ          R11, R9
-	VMOVUPD      704(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    32(R8), Y10
+	VSUBPD       192(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x08, R11
-	ORQ          R11, R9
-	VMOVUPD      736(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    48(R8), Y10
+	VSUBPD       224(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x0c, R11
-	ORQ          R11, R9
-	VMOVUPD      768(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    64(R8), Y10
+	VSUBPD       256(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x10, R11
-	ORQ          R11, R9
-	VMOVUPD      800(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    80(R8), Y10
+	VSUBPD       288(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x14, R11
-	ORQ          R11, R9
-	VMOVUPD      832(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    96(R8), Y10
+	VSUBPD       320(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x18, R11
-	ORQ          R11, R9
-	VMOVUPD      864(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    112(R8), Y10
+	VSUBPD       352(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x1c, R11
-	ORQ          R11, R9
-	VMOVUPD      896(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    128(R8), Y10
+	VSUBPD       384(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x20, R11
-	ORQ          R11, R9
-	VMOVUPD      928(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    144(R8), Y10
+	VSUBPD       416(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x24, R11
-	ORQ          R11, R9
-	VMOVUPD      960(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    160(R8), Y10
+	VSUBPD       448(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x28, R11
-	ORQ          R11, R9
-	VMOVUPD      992(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    176(R8), Y10
+	VSUBPD       480(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x2c, R11
-	ORQ          R11, R9
-	VMOVUPD      1024(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    192(R8), Y10
+	VSUBPD       512(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x30, R11
-	ORQ          R11, R9
-	VMOVUPD      1056(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VCVTPS2PD    208(R8), Y10
+	VSUBPD       544(AX), Y10, Y10
+	VCMPPD       $0x1a, Y9, Y10, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x34, R11
-	ORQ          R11, R9
-	VMOVUPD      1088(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y9
-	VMOVMSKPD    Y9, R11
+	ORQ          R11, R10
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   224(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       576(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y10
+	VMOVMSKPD    Y10, R11
 	SHLQ         $0x38, R11
-	ORQ          R11, R9
-	VMOVUPD      1120(AX), Y9
-	VPCMPGTQ     Y8, Y9, Y8
-	VMOVMSKPD    Y8, R11
+	ORQ          R11, R10
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   240(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VSUBPD       608(AX), Y11, Y11
+	VCMPPD       $0x1a, Y9, Y11, Y9
+	VMOVMSKPD    Y9, R11
 	SHLQ         $0x3c, R11
-	ORQ          R11, R9
-	NOTQ         R9
-	ANDQ         (AX), R9
-	BTRQ         R10, R9
-	MOVQ         R9, 2176(AX)(SI*8)
-	MOVQ         stride+16(FP), R9
-	ADDQ         R9, R8
-	INCQ         SI
-	CMPQ         SI, CX
-	JLT          rows26
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x04, Y0, Y7, Y0
-	VMOVMSKPD    Y0, BX
-	ORQ          DI, BX
-	JEQ          best27
-	ADDQ         CX, DI
-	CMPQ         DI, $+1048575
-	JHI          bad1
-	MOVQ         (AX), CX
+	ORQ          R11, R10
+	BTRQ         R9, R10
+	MOVQ         R10, 2176(AX)(SI*8)
+	VXORPD       X9, X9, X9
+	VCVTSS2SD    (R8)(R9*4), X9, X9
+	VMULSD       X1, X9, X9
+	VMAXSD       X3, X9, X9
+	VCVTSD2SIQ   X9, R11
+	VXORPD       X10, X10, X10
+	VCVTSI2SDQ   R11, X10, X10
+	VSUBSD       X9, X10, X10
+	VORPD        X10, X7, X7
+	SUBQ         1152(AX)(R9*8), R11
+	POPCNTQ      R10, R9
+	TESTQ        R9, R9
+	JEQ          next27
+	CMPQ         R9, $0x03
+	JHI          many28
+	MOVQ         R11, R9
 
-round28:
+near29:
+	TZCNTQ     R10, R12
+	VXORPD     X9, X9, X9
+	VCVTSS2SD  (R8)(R12*4), X9, X9
+	VMULSD     X1, X9, X9
+	VMAXSD     X3, X9, X9
+	VCVTSD2SIQ X9, R13
+	VXORPD     X10, X10, X10
+	VCVTSI2SDQ R13, X10, X10
+	VSUBSD     X9, X10, X10
+	VORPD      X10, X7, X7
+	SUBQ       1152(AX)(R12*8), R13
+	CMPQ       R13, R9
+	CMOVQLT    R13, R9
+	BLSRQ      R10, R10
+	JNE        near29
+	JMP        found30
+
+many28:
+	VCVTPS2PD    (R8), Y9
+	VMULPD       Y1, Y9, Y9
+	VMAXPD       Y3, Y9, Y9
+	VMINPD       Y2, Y9, Y9
+	VROUNDPD     $0x08, Y9, Y10
+	VSUBPD       Y10, Y9, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y9, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y11
+	VPSLLQ       $0x1a, Y11, Y11
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSUBQ       1152(AX), Y9, Y9
+	VMOVAPD      Y9, Y9
+	VCVTPS2PD    16(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1184(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    32(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1216(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    48(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1248(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    64(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1280(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    80(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1312(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    96(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1344(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    112(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1376(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    128(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1408(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    144(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1440(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    160(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1472(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    176(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1504(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    192(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1536(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VCVTPS2PD    208(R8), Y10
+	VMULPD       Y1, Y10, Y10
+	VMAXPD       Y3, Y10, Y10
+	VMINPD       Y2, Y10, Y10
+	VROUNDPD     $0x08, Y10, Y11
+	VSUBPD       Y11, Y10, Y11
+	VORPD        Y11, Y7, Y7
+	VMULPD       Y5, Y10, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPSUBQ       1568(AX), Y10, Y10
+	VPCMPGTQ     Y10, Y9, Y11
+	VBLENDVPD    Y11, Y10, Y9, Y9
+	VMOVUPD      1664(AX), Y10
+	VMOVUPS      1792(AX), X11
+	VMASKMOVPS   224(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1600(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VMOVUPD      1696(AX), Y10
+	VMOVUPS      1808(AX), X11
+	VMASKMOVPS   240(R8), X11, X11
+	VCVTPS2PD    X11, Y11
+	VBLENDVPD    Y10, Y11, Y0, Y11
+	VMULPD       Y1, Y11, Y11
+	VMAXPD       Y3, Y11, Y11
+	VMINPD       Y2, Y11, Y11
+	VROUNDPD     $0x08, Y11, Y10
+	VSUBPD       Y10, Y11, Y10
+	VORPD        Y10, Y7, Y7
+	VMULPD       Y5, Y11, Y10
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y12
+	VPSLLQ       $0x1a, Y12, Y12
+	VSUBPD       Y4, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VPSUBQ       Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       1632(AX), Y11, Y11
+	VPCMPGTQ     Y11, Y9, Y10
+	VBLENDVPD    Y10, Y11, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVDQU      X9, X9
+	VPCMPGTQ     X10, X9, X11
+	VBLENDVPD    X11, X10, X9, X10
+	VPUNPCKHQDQ  X10, X10, X9
+	VPCMPGTQ     X9, X10, X11
+	VBLENDVPD    X11, X9, X10, X10
+	VMOVQ        X10, R9
+
+found30:
+	SUBQ R9, R11
+	CMPQ R11, $+1048576
+	JHI  bad1
+	ADDQ R11, DI
+
+next27:
+	MOVQ      stride+16(FP), R9
+	ADDQ      R9, R8
+	INCQ      SI
+	CMPQ      SI, CX
+	JLT       rows26
+	VXORPD    Y0, Y0, Y0
+	VCMPPD    $0x04, Y0, Y7, Y0
+	VMOVMSKPD Y0, BX
+	ORQ       DI, BX
+	JEQ       best31
+	ADDQ      CX, DI
+	CMPQ      DI, $+1048575
+	JHI       bad1
+	MOVQ      (AX), CX
+
+round32:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn33:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next34
 	BTRQ    R8, CX
 
-next30:
+next34:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn33
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned35
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned35
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned35:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best31
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round32
 	JMP   bad1
 
-best27:
+best31:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -25463,83 +26119,83 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VMOVQ        SI, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X1
-	VBROADCASTSD X1, Y1
-	MOVQ         $0xc3c0000000000000, SI
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X2
 	VBROADCASTSD X2, Y2
-	MOVQ         $0x4338000000000000, SI
+	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Y3
-	MOVQ         $0x3e50000000000000, SI
+	MOVQ         $0x4338000000000000, SI
 	VMOVQ        SI, X4
 	VBROADCASTSD X4, Y4
-	MOVQ         $0x4190000000000000, SI
+	MOVQ         $0x3e50000000000000, SI
 	VMOVQ        SI, X5
 	VBROADCASTSD X5, Y5
-	VMOVUPD      128(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1152(AX)
-	VMOVUPD      160(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y0
-	VADDPD       Y3, Y0, Y0
-	VPSUBQ       Y3, Y0, Y1
-	VPSLLQ       $0x1a, Y1, Y1
-	VSUBPD       Y3, Y0, Y0
-	VMULPD       Y5, Y0, Y0
-	VSUBPD       Y0, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y1, Y6, Y6
-	VMOVUPD      Y6, 1184(AX)
+	MOVQ         $0x4190000000000000, SI
+	VMOVQ        SI, X6
+	VBROADCASTSD X6, Y6
+	VMOVUPD      128(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1152(AX)
+	VMOVUPD      160(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y1
+	VADDPD       Y4, Y1, Y1
+	VPSUBQ       Y4, Y1, Y2
+	VPSLLQ       $0x1a, Y2, Y2
+	VSUBPD       Y4, Y1, Y1
+	VMULPD       Y6, Y1, Y1
+	VSUBPD       Y1, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y2, Y7, Y7
+	VMOVUPD      Y7, 1184(AX)
 	MOVQ         cols+32(FP), SI
-	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
 	XORL         DI, DI
 	CMPQ         CX, SI
 	JEQ          square23
-	VMOVUPD      1152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, SI
-	VMOVUPD      1184(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1152(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, SI
+	VMOVUPD      1184(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
-	VPCMPGTQ     1184(AX), Y0, Y0
-	VMOVMSKPD    Y0, DI
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
+	VPCMPGTQ     1184(AX), Y1, Y1
+	VMOVMSKPD    Y1, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VMOVQ        DX, X0
-	VPBROADCASTQ X0, Y0
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, DX
-	VPCMPGTQ     1184(AX), Y0, Y0
-	VMOVMSKPD    Y0, SI
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, DX
+	VPCMPGTQ     1184(AX), Y1, Y1
+	VMOVMSKPD    Y1, SI
 	SHLQ         $0x04, SI
 	ORQ          SI, DX
 	NOTQ         DX
@@ -25547,55 +26203,43 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Y0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VMOVUPD      1664(AX), Y1
-	VMOVUPS      1792(AX), X2
-	VPMASKMOVD   (DI), X2, X2
-	VPMOVSXDQ    X2, Y2
-	VBLENDVPD    Y1, Y2, Y0, Y2
-	VPSUBQ       1152(AX), Y2, Y1
-	VMOVUPD      Y1, 640(AX)
-	VMOVAPD      Y1, Y1
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Y1
+	VMOVUPD      1664(AX), Y2
+	VMOVUPS      1792(AX), X3
+	VPMASKMOVD   (SI), X3, X3
+	VCVTDQ2PD    X3, Y3
+	VBLENDVPD    Y2, Y3, Y0, Y3
+	VSUBPD       128(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y2
+	VMOVMSKPD    Y2, DI
 	VMOVUPD      1696(AX), Y2
 	VMOVUPS      1808(AX), X3
-	VPMASKMOVD   16(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   16(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1184(AX), Y3, Y2
-	VMOVUPD      Y2, 672(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VMOVDQU      X1, X1
-	VPCMPGTQ     X2, X1, X3
-	VBLENDVPD    X3, X2, X1, X2
-	VPUNPCKHQDQ  X2, X2, X1
-	VPCMPGTQ     X1, X2, X3
-	VBLENDVPD    X3, X1, X2, X2
-	VMOVQ        X2, R8
-	MOVLQSX      (BX)(DX*4), R9
-	MOVLQSX      (DI)(R9*4), R10
-	SUBQ         1152(AX)(R9*8), R10
-	SUBQ         R8, R10
-	CMPQ         R10, $+1048576
-	JHI          bad1
-	ADDQ         R10, SI
-	MOVQ         stride+16(FP), R8
-	ADDQ         R8, DI
+	VSUBPD       160(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y1
+	VMOVMSKPD    Y1, R8
+	SHLQ         $0x04, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
 	INCQ         DX
 	CMPQ         DX, CX
 	JLT          rows24
-	TESTQ        SI, SI
-	JNE          bad1
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
@@ -26208,139 +26852,139 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VMOVQ        SI, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X1
-	VBROADCASTSD X1, Y1
-	MOVQ         $0xc3c0000000000000, SI
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X2
 	VBROADCASTSD X2, Y2
-	MOVQ         $0x4338000000000000, SI
+	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Y3
-	MOVQ         $0x3e50000000000000, SI
+	MOVQ         $0x4338000000000000, SI
 	VMOVQ        SI, X4
 	VBROADCASTSD X4, Y4
-	MOVQ         $0x4190000000000000, SI
+	MOVQ         $0x3e50000000000000, SI
 	VMOVQ        SI, X5
 	VBROADCASTSD X5, Y5
-	VMOVUPD      128(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1152(AX)
-	VMOVUPD      160(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1184(AX)
-	VMOVUPD      192(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1216(AX)
-	VMOVUPD      224(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y0
-	VADDPD       Y3, Y0, Y0
-	VPSUBQ       Y3, Y0, Y1
-	VPSLLQ       $0x1a, Y1, Y1
-	VSUBPD       Y3, Y0, Y0
-	VMULPD       Y5, Y0, Y0
-	VSUBPD       Y0, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y1, Y6, Y6
-	VMOVUPD      Y6, 1248(AX)
+	MOVQ         $0x4190000000000000, SI
+	VMOVQ        SI, X6
+	VBROADCASTSD X6, Y6
+	VMOVUPD      128(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1152(AX)
+	VMOVUPD      160(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1184(AX)
+	VMOVUPD      192(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1216(AX)
+	VMOVUPD      224(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y1
+	VADDPD       Y4, Y1, Y1
+	VPSUBQ       Y4, Y1, Y2
+	VPSLLQ       $0x1a, Y2, Y2
+	VSUBPD       Y4, Y1, Y1
+	VMULPD       Y6, Y1, Y1
+	VSUBPD       Y1, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y2, Y7, Y7
+	VMOVUPD      Y7, 1248(AX)
 	MOVQ         cols+32(FP), SI
-	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
 	XORL         DI, DI
 	CMPQ         CX, SI
 	JEQ          square23
-	VMOVUPD      1152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, SI
-	VMOVUPD      1184(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1152(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, SI
+	VMOVUPD      1184(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VMOVUPD      1216(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1216(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VMOVUPD      1248(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1248(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1248(AX), Y0, Y0
-	VMOVMSKPD    Y0, DI
+	VPCMPGTQ     1248(AX), Y1, Y1
+	VMOVMSKPD    Y1, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VMOVQ        DX, X0
-	VPBROADCASTQ X0, Y0
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, DX
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, DX
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x04, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1248(AX), Y0, Y0
-	VMOVMSKPD    Y0, SI
+	VPCMPGTQ     1248(AX), Y1, Y1
+	VMOVMSKPD    Y1, SI
 	SHLQ         $0x0c, SI
 	ORQ          SI, DX
 	NOTQ         DX
@@ -26348,65 +26992,55 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Y0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ    (DI), Y1
-	VPSUBQ       1152(AX), Y1, Y1
-	VMOVUPD      Y1, 640(AX)
-	VMOVAPD      Y1, Y1
-	VPMOVSXDQ    16(DI), Y2
-	VPSUBQ       1184(AX), Y2, Y2
-	VMOVUPD      Y2, 672(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Y1
+	VCVTDQ2PD    (SI), Y2
+	VSUBPD       128(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
+	VCVTDQ2PD    16(SI), Y2
+	VSUBPD       160(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x04, R8
+	ORQ          R8, DI
 	VMOVUPD      1664(AX), Y2
 	VMOVUPS      1792(AX), X3
-	VPMASKMOVD   32(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   32(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1216(AX), Y3, Y2
-	VMOVUPD      Y2, 704(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	VSUBPD       192(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
 	VMOVUPD      1696(AX), Y2
 	VMOVUPS      1808(AX), X3
-	VPMASKMOVD   48(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   48(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1248(AX), Y3, Y2
-	VMOVUPD      Y2, 736(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VMOVDQU      X1, X1
-	VPCMPGTQ     X2, X1, X3
-	VBLENDVPD    X3, X2, X1, X2
-	VPUNPCKHQDQ  X2, X2, X1
-	VPCMPGTQ     X1, X2, X3
-	VBLENDVPD    X3, X1, X2, X2
-	VMOVQ        X2, R8
-	MOVLQSX      (BX)(DX*4), R9
-	MOVLQSX      (DI)(R9*4), R10
-	SUBQ         1152(AX)(R9*8), R10
-	SUBQ         R8, R10
-	CMPQ         R10, $+1048576
-	JHI          bad1
-	ADDQ         R10, SI
-	MOVQ         stride+16(FP), R8
-	ADDQ         R8, DI
+	VSUBPD       224(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y1
+	VMOVMSKPD    Y1, R8
+	SHLQ         $0x0c, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
 	INCQ         DX
 	CMPQ         DX, CX
 	JLT          rows24
-	TESTQ        SI, SI
-	JNE          bad1
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
@@ -27143,195 +27777,195 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VMOVQ        SI, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X1
-	VBROADCASTSD X1, Y1
-	MOVQ         $0xc3c0000000000000, SI
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X2
 	VBROADCASTSD X2, Y2
-	MOVQ         $0x4338000000000000, SI
+	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Y3
-	MOVQ         $0x3e50000000000000, SI
+	MOVQ         $0x4338000000000000, SI
 	VMOVQ        SI, X4
 	VBROADCASTSD X4, Y4
-	MOVQ         $0x4190000000000000, SI
+	MOVQ         $0x3e50000000000000, SI
 	VMOVQ        SI, X5
 	VBROADCASTSD X5, Y5
-	VMOVUPD      128(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1152(AX)
-	VMOVUPD      160(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1184(AX)
-	VMOVUPD      192(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1216(AX)
-	VMOVUPD      224(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1248(AX)
-	VMOVUPD      256(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1280(AX)
-	VMOVUPD      288(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y0
-	VADDPD       Y3, Y0, Y0
-	VPSUBQ       Y3, Y0, Y1
-	VPSLLQ       $0x1a, Y1, Y1
-	VSUBPD       Y3, Y0, Y0
-	VMULPD       Y5, Y0, Y0
-	VSUBPD       Y0, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y1, Y6, Y6
-	VMOVUPD      Y6, 1312(AX)
+	MOVQ         $0x4190000000000000, SI
+	VMOVQ        SI, X6
+	VBROADCASTSD X6, Y6
+	VMOVUPD      128(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1152(AX)
+	VMOVUPD      160(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1184(AX)
+	VMOVUPD      192(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1216(AX)
+	VMOVUPD      224(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1248(AX)
+	VMOVUPD      256(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1280(AX)
+	VMOVUPD      288(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y1
+	VADDPD       Y4, Y1, Y1
+	VPSUBQ       Y4, Y1, Y2
+	VPSLLQ       $0x1a, Y2, Y2
+	VSUBPD       Y4, Y1, Y1
+	VMULPD       Y6, Y1, Y1
+	VSUBPD       Y1, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y2, Y7, Y7
+	VMOVUPD      Y7, 1312(AX)
 	MOVQ         cols+32(FP), SI
-	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
 	XORL         DI, DI
 	CMPQ         CX, SI
 	JEQ          square23
-	VMOVUPD      1152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, SI
-	VMOVUPD      1184(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1152(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, SI
+	VMOVUPD      1184(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VMOVUPD      1216(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1216(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VMOVUPD      1248(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1248(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
-	VMOVUPD      1280(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1280(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VMOVUPD      1312(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1312(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x14, DI
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1248(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1248(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1280(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1280(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1312(AX), Y0, Y0
-	VMOVMSKPD    Y0, DI
+	VPCMPGTQ     1312(AX), Y1, Y1
+	VMOVMSKPD    Y1, DI
 	SHLQ         $0x14, DI
 	ORQ          DI, SI
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VMOVQ        DX, X0
-	VPBROADCASTQ X0, Y0
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, DX
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, DX
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x04, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1248(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1248(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x0c, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1280(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1280(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1312(AX), Y0, Y0
-	VMOVMSKPD    Y0, SI
+	VPCMPGTQ     1312(AX), Y1, Y1
+	VMOVMSKPD    Y1, SI
 	SHLQ         $0x14, SI
 	ORQ          SI, DX
 	NOTQ         DX
@@ -27339,75 +27973,67 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Y0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ    (DI), Y1
-	VPSUBQ       1152(AX), Y1, Y1
-	VMOVUPD      Y1, 640(AX)
-	VMOVAPD      Y1, Y1
-	VPMOVSXDQ    16(DI), Y2
-	VPSUBQ       1184(AX), Y2, Y2
-	VMOVUPD      Y2, 672(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    32(DI), Y2
-	VPSUBQ       1216(AX), Y2, Y2
-	VMOVUPD      Y2, 704(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    48(DI), Y2
-	VPSUBQ       1248(AX), Y2, Y2
-	VMOVUPD      Y2, 736(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Y1
+	VCVTDQ2PD    (SI), Y2
+	VSUBPD       128(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
+	VCVTDQ2PD    16(SI), Y2
+	VSUBPD       160(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x04, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    32(SI), Y2
+	VSUBPD       192(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    48(SI), Y2
+	VSUBPD       224(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x0c, R8
+	ORQ          R8, DI
 	VMOVUPD      1664(AX), Y2
 	VMOVUPS      1792(AX), X3
-	VPMASKMOVD   64(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   64(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1280(AX), Y3, Y2
-	VMOVUPD      Y2, 768(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	VSUBPD       256(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x10, R8
+	ORQ          R8, DI
 	VMOVUPD      1696(AX), Y2
 	VMOVUPS      1808(AX), X3
-	VPMASKMOVD   80(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   80(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1312(AX), Y3, Y2
-	VMOVUPD      Y2, 800(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VMOVDQU      X1, X1
-	VPCMPGTQ     X2, X1, X3
-	VBLENDVPD    X3, X2, X1, X2
-	VPUNPCKHQDQ  X2, X2, X1
-	VPCMPGTQ     X1, X2, X3
-	VBLENDVPD    X3, X1, X2, X2
-	VMOVQ        X2, R8
-	MOVLQSX      (BX)(DX*4), R9
-	MOVLQSX      (DI)(R9*4), R10
-	SUBQ         1152(AX)(R9*8), R10
-	SUBQ         R8, R10
-	CMPQ         R10, $+1048576
-	JHI          bad1
-	ADDQ         R10, SI
-	MOVQ         stride+16(FP), R8
-	ADDQ         R8, DI
+	VSUBPD       288(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y1
+	VMOVMSKPD    Y1, R8
+	SHLQ         $0x14, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
 	INCQ         DX
 	CMPQ         DX, CX
 	JLT          rows24
-	TESTQ        SI, SI
-	JNE          bad1
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
@@ -28268,251 +28894,251 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VMOVQ        SI, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X1
-	VBROADCASTSD X1, Y1
-	MOVQ         $0xc3c0000000000000, SI
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X2
 	VBROADCASTSD X2, Y2
-	MOVQ         $0x4338000000000000, SI
+	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Y3
-	MOVQ         $0x3e50000000000000, SI
+	MOVQ         $0x4338000000000000, SI
 	VMOVQ        SI, X4
 	VBROADCASTSD X4, Y4
-	MOVQ         $0x4190000000000000, SI
+	MOVQ         $0x3e50000000000000, SI
 	VMOVQ        SI, X5
 	VBROADCASTSD X5, Y5
-	VMOVUPD      128(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1152(AX)
-	VMOVUPD      160(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1184(AX)
-	VMOVUPD      192(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1216(AX)
-	VMOVUPD      224(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1248(AX)
-	VMOVUPD      256(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1280(AX)
-	VMOVUPD      288(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1312(AX)
-	VMOVUPD      320(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1344(AX)
-	VMOVUPD      352(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y0
-	VADDPD       Y3, Y0, Y0
-	VPSUBQ       Y3, Y0, Y1
-	VPSLLQ       $0x1a, Y1, Y1
-	VSUBPD       Y3, Y0, Y0
-	VMULPD       Y5, Y0, Y0
-	VSUBPD       Y0, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y1, Y6, Y6
-	VMOVUPD      Y6, 1376(AX)
+	MOVQ         $0x4190000000000000, SI
+	VMOVQ        SI, X6
+	VBROADCASTSD X6, Y6
+	VMOVUPD      128(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1152(AX)
+	VMOVUPD      160(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1184(AX)
+	VMOVUPD      192(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1216(AX)
+	VMOVUPD      224(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1248(AX)
+	VMOVUPD      256(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1280(AX)
+	VMOVUPD      288(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1312(AX)
+	VMOVUPD      320(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1344(AX)
+	VMOVUPD      352(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y1
+	VADDPD       Y4, Y1, Y1
+	VPSUBQ       Y4, Y1, Y2
+	VPSLLQ       $0x1a, Y2, Y2
+	VSUBPD       Y4, Y1, Y1
+	VMULPD       Y6, Y1, Y1
+	VSUBPD       Y1, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y2, Y7, Y7
+	VMOVUPD      Y7, 1376(AX)
 	MOVQ         cols+32(FP), SI
-	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
 	XORL         DI, DI
 	CMPQ         CX, SI
 	JEQ          square23
-	VMOVUPD      1152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, SI
-	VMOVUPD      1184(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1152(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, SI
+	VMOVUPD      1184(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VMOVUPD      1216(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1216(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VMOVUPD      1248(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1248(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
-	VMOVUPD      1280(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1280(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VMOVUPD      1312(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1312(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x14, DI
 	ORQ          DI, SI
-	VMOVUPD      1344(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1344(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VMOVUPD      1376(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1376(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x1c, DI
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1248(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1248(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1280(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1280(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1312(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1312(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x14, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1344(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1344(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1376(AX), Y0, Y0
-	VMOVMSKPD    Y0, DI
+	VPCMPGTQ     1376(AX), Y1, Y1
+	VMOVMSKPD    Y1, DI
 	SHLQ         $0x1c, DI
 	ORQ          DI, SI
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VMOVQ        DX, X0
-	VPBROADCASTQ X0, Y0
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, DX
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, DX
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x04, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1248(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1248(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x0c, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1280(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1280(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1312(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1312(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x14, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1344(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1344(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1376(AX), Y0, Y0
-	VMOVMSKPD    Y0, SI
+	VPCMPGTQ     1376(AX), Y1, Y1
+	VMOVMSKPD    Y1, SI
 	SHLQ         $0x1c, SI
 	ORQ          SI, DX
 	NOTQ         DX
@@ -28520,85 +29146,79 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Y0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ    (DI), Y1
-	VPSUBQ       1152(AX), Y1, Y1
-	VMOVUPD      Y1, 640(AX)
-	VMOVAPD      Y1, Y1
-	VPMOVSXDQ    16(DI), Y2
-	VPSUBQ       1184(AX), Y2, Y2
-	VMOVUPD      Y2, 672(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    32(DI), Y2
-	VPSUBQ       1216(AX), Y2, Y2
-	VMOVUPD      Y2, 704(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    48(DI), Y2
-	VPSUBQ       1248(AX), Y2, Y2
-	VMOVUPD      Y2, 736(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    64(DI), Y2
-	VPSUBQ       1280(AX), Y2, Y2
-	VMOVUPD      Y2, 768(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    80(DI), Y2
-	VPSUBQ       1312(AX), Y2, Y2
-	VMOVUPD      Y2, 800(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Y1
+	VCVTDQ2PD    (SI), Y2
+	VSUBPD       128(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
+	VCVTDQ2PD    16(SI), Y2
+	VSUBPD       160(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x04, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    32(SI), Y2
+	VSUBPD       192(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    48(SI), Y2
+	VSUBPD       224(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x0c, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    64(SI), Y2
+	VSUBPD       256(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x10, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    80(SI), Y2
+	VSUBPD       288(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x14, R8
+	ORQ          R8, DI
 	VMOVUPD      1664(AX), Y2
 	VMOVUPS      1792(AX), X3
-	VPMASKMOVD   96(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   96(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1344(AX), Y3, Y2
-	VMOVUPD      Y2, 832(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	VSUBPD       320(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x18, R8
+	ORQ          R8, DI
 	VMOVUPD      1696(AX), Y2
 	VMOVUPS      1808(AX), X3
-	VPMASKMOVD   112(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   112(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1376(AX), Y3, Y2
-	VMOVUPD      Y2, 864(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VMOVDQU      X1, X1
-	VPCMPGTQ     X2, X1, X3
-	VBLENDVPD    X3, X2, X1, X2
-	VPUNPCKHQDQ  X2, X2, X1
-	VPCMPGTQ     X1, X2, X3
-	VBLENDVPD    X3, X1, X2, X2
-	VMOVQ        X2, R8
-	MOVLQSX      (BX)(DX*4), R9
-	MOVLQSX      (DI)(R9*4), R10
-	SUBQ         1152(AX)(R9*8), R10
-	SUBQ         R8, R10
-	CMPQ         R10, $+1048576
-	JHI          bad1
-	ADDQ         R10, SI
-	MOVQ         stride+16(FP), R8
-	ADDQ         R8, DI
+	VSUBPD       352(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y1
+	VMOVMSKPD    Y1, R8
+	SHLQ         $0x1c, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
 	INCQ         DX
 	CMPQ         DX, CX
 	JLT          rows24
-	TESTQ        SI, SI
-	JNE          bad1
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
@@ -29583,307 +30203,307 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VMOVQ        SI, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X1
-	VBROADCASTSD X1, Y1
-	MOVQ         $0xc3c0000000000000, SI
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X2
 	VBROADCASTSD X2, Y2
-	MOVQ         $0x4338000000000000, SI
+	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Y3
-	MOVQ         $0x3e50000000000000, SI
+	MOVQ         $0x4338000000000000, SI
 	VMOVQ        SI, X4
 	VBROADCASTSD X4, Y4
-	MOVQ         $0x4190000000000000, SI
+	MOVQ         $0x3e50000000000000, SI
 	VMOVQ        SI, X5
 	VBROADCASTSD X5, Y5
-	VMOVUPD      128(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1152(AX)
-	VMOVUPD      160(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1184(AX)
-	VMOVUPD      192(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1216(AX)
-	VMOVUPD      224(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1248(AX)
-	VMOVUPD      256(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1280(AX)
-	VMOVUPD      288(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1312(AX)
-	VMOVUPD      320(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1344(AX)
-	VMOVUPD      352(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1376(AX)
-	VMOVUPD      384(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1408(AX)
-	VMOVUPD      416(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y0
-	VADDPD       Y3, Y0, Y0
-	VPSUBQ       Y3, Y0, Y1
-	VPSLLQ       $0x1a, Y1, Y1
-	VSUBPD       Y3, Y0, Y0
-	VMULPD       Y5, Y0, Y0
-	VSUBPD       Y0, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y1, Y6, Y6
-	VMOVUPD      Y6, 1440(AX)
+	MOVQ         $0x4190000000000000, SI
+	VMOVQ        SI, X6
+	VBROADCASTSD X6, Y6
+	VMOVUPD      128(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1152(AX)
+	VMOVUPD      160(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1184(AX)
+	VMOVUPD      192(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1216(AX)
+	VMOVUPD      224(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1248(AX)
+	VMOVUPD      256(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1280(AX)
+	VMOVUPD      288(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1312(AX)
+	VMOVUPD      320(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1344(AX)
+	VMOVUPD      352(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1376(AX)
+	VMOVUPD      384(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1408(AX)
+	VMOVUPD      416(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y1
+	VADDPD       Y4, Y1, Y1
+	VPSUBQ       Y4, Y1, Y2
+	VPSLLQ       $0x1a, Y2, Y2
+	VSUBPD       Y4, Y1, Y1
+	VMULPD       Y6, Y1, Y1
+	VSUBPD       Y1, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y2, Y7, Y7
+	VMOVUPD      Y7, 1440(AX)
 	MOVQ         cols+32(FP), SI
-	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
 	XORL         DI, DI
 	CMPQ         CX, SI
 	JEQ          square23
-	VMOVUPD      1152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, SI
-	VMOVUPD      1184(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1152(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, SI
+	VMOVUPD      1184(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VMOVUPD      1216(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1216(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VMOVUPD      1248(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1248(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
-	VMOVUPD      1280(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1280(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VMOVUPD      1312(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1312(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x14, DI
 	ORQ          DI, SI
-	VMOVUPD      1344(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1344(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VMOVUPD      1376(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1376(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x1c, DI
 	ORQ          DI, SI
-	VMOVUPD      1408(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1408(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VMOVUPD      1440(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1440(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x24, DI
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1248(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1248(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1280(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1280(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1312(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1312(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x14, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1344(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1344(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1376(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1376(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x1c, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1408(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1408(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1440(AX), Y0, Y0
-	VMOVMSKPD    Y0, DI
+	VPCMPGTQ     1440(AX), Y1, Y1
+	VMOVMSKPD    Y1, DI
 	SHLQ         $0x24, DI
 	ORQ          DI, SI
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VMOVQ        DX, X0
-	VPBROADCASTQ X0, Y0
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, DX
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, DX
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x04, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1248(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1248(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x0c, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1280(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1280(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1312(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1312(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x14, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1344(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1344(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1376(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1376(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x1c, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1408(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1408(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x20, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1440(AX), Y0, Y0
-	VMOVMSKPD    Y0, SI
+	VPCMPGTQ     1440(AX), Y1, Y1
+	VMOVMSKPD    Y1, SI
 	SHLQ         $0x24, SI
 	ORQ          SI, DX
 	NOTQ         DX
@@ -29891,95 +30511,91 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Y0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ    (DI), Y1
-	VPSUBQ       1152(AX), Y1, Y1
-	VMOVUPD      Y1, 640(AX)
-	VMOVAPD      Y1, Y1
-	VPMOVSXDQ    16(DI), Y2
-	VPSUBQ       1184(AX), Y2, Y2
-	VMOVUPD      Y2, 672(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    32(DI), Y2
-	VPSUBQ       1216(AX), Y2, Y2
-	VMOVUPD      Y2, 704(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    48(DI), Y2
-	VPSUBQ       1248(AX), Y2, Y2
-	VMOVUPD      Y2, 736(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    64(DI), Y2
-	VPSUBQ       1280(AX), Y2, Y2
-	VMOVUPD      Y2, 768(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    80(DI), Y2
-	VPSUBQ       1312(AX), Y2, Y2
-	VMOVUPD      Y2, 800(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    96(DI), Y2
-	VPSUBQ       1344(AX), Y2, Y2
-	VMOVUPD      Y2, 832(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    112(DI), Y2
-	VPSUBQ       1376(AX), Y2, Y2
-	VMOVUPD      Y2, 864(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Y1
+	VCVTDQ2PD    (SI), Y2
+	VSUBPD       128(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
+	VCVTDQ2PD    16(SI), Y2
+	VSUBPD       160(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x04, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    32(SI), Y2
+	VSUBPD       192(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    48(SI), Y2
+	VSUBPD       224(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x0c, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    64(SI), Y2
+	VSUBPD       256(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x10, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    80(SI), Y2
+	VSUBPD       288(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x14, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    96(SI), Y2
+	VSUBPD       320(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x18, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    112(SI), Y2
+	VSUBPD       352(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x1c, R8
+	ORQ          R8, DI
 	VMOVUPD      1664(AX), Y2
 	VMOVUPS      1792(AX), X3
-	VPMASKMOVD   128(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   128(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1408(AX), Y3, Y2
-	VMOVUPD      Y2, 896(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	VSUBPD       384(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x20, R8
+	ORQ          R8, DI
 	VMOVUPD      1696(AX), Y2
 	VMOVUPS      1808(AX), X3
-	VPMASKMOVD   144(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   144(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1440(AX), Y3, Y2
-	VMOVUPD      Y2, 928(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VMOVDQU      X1, X1
-	VPCMPGTQ     X2, X1, X3
-	VBLENDVPD    X3, X2, X1, X2
-	VPUNPCKHQDQ  X2, X2, X1
-	VPCMPGTQ     X1, X2, X3
-	VBLENDVPD    X3, X1, X2, X2
-	VMOVQ        X2, R8
-	MOVLQSX      (BX)(DX*4), R9
-	MOVLQSX      (DI)(R9*4), R10
-	SUBQ         1152(AX)(R9*8), R10
-	SUBQ         R8, R10
-	CMPQ         R10, $+1048576
-	JHI          bad1
-	ADDQ         R10, SI
-	MOVQ         stride+16(FP), R8
-	ADDQ         R8, DI
+	VSUBPD       416(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y1
+	VMOVMSKPD    Y1, R8
+	SHLQ         $0x24, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
 	INCQ         DX
 	CMPQ         DX, CX
 	JLT          rows24
-	TESTQ        SI, SI
-	JNE          bad1
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
@@ -31088,363 +31704,363 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VMOVQ        SI, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X1
-	VBROADCASTSD X1, Y1
-	MOVQ         $0xc3c0000000000000, SI
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X2
 	VBROADCASTSD X2, Y2
-	MOVQ         $0x4338000000000000, SI
+	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Y3
-	MOVQ         $0x3e50000000000000, SI
+	MOVQ         $0x4338000000000000, SI
 	VMOVQ        SI, X4
 	VBROADCASTSD X4, Y4
-	MOVQ         $0x4190000000000000, SI
+	MOVQ         $0x3e50000000000000, SI
 	VMOVQ        SI, X5
 	VBROADCASTSD X5, Y5
-	VMOVUPD      128(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1152(AX)
-	VMOVUPD      160(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1184(AX)
-	VMOVUPD      192(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1216(AX)
-	VMOVUPD      224(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1248(AX)
-	VMOVUPD      256(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1280(AX)
-	VMOVUPD      288(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1312(AX)
-	VMOVUPD      320(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1344(AX)
-	VMOVUPD      352(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1376(AX)
-	VMOVUPD      384(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1408(AX)
-	VMOVUPD      416(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1440(AX)
-	VMOVUPD      448(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1472(AX)
-	VMOVUPD      480(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y0
-	VADDPD       Y3, Y0, Y0
-	VPSUBQ       Y3, Y0, Y1
-	VPSLLQ       $0x1a, Y1, Y1
-	VSUBPD       Y3, Y0, Y0
-	VMULPD       Y5, Y0, Y0
-	VSUBPD       Y0, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y1, Y6, Y6
-	VMOVUPD      Y6, 1504(AX)
+	MOVQ         $0x4190000000000000, SI
+	VMOVQ        SI, X6
+	VBROADCASTSD X6, Y6
+	VMOVUPD      128(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1152(AX)
+	VMOVUPD      160(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1184(AX)
+	VMOVUPD      192(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1216(AX)
+	VMOVUPD      224(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1248(AX)
+	VMOVUPD      256(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1280(AX)
+	VMOVUPD      288(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1312(AX)
+	VMOVUPD      320(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1344(AX)
+	VMOVUPD      352(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1376(AX)
+	VMOVUPD      384(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1408(AX)
+	VMOVUPD      416(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1440(AX)
+	VMOVUPD      448(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1472(AX)
+	VMOVUPD      480(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y1
+	VADDPD       Y4, Y1, Y1
+	VPSUBQ       Y4, Y1, Y2
+	VPSLLQ       $0x1a, Y2, Y2
+	VSUBPD       Y4, Y1, Y1
+	VMULPD       Y6, Y1, Y1
+	VSUBPD       Y1, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y2, Y7, Y7
+	VMOVUPD      Y7, 1504(AX)
 	MOVQ         cols+32(FP), SI
-	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
 	XORL         DI, DI
 	CMPQ         CX, SI
 	JEQ          square23
-	VMOVUPD      1152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, SI
-	VMOVUPD      1184(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1152(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, SI
+	VMOVUPD      1184(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VMOVUPD      1216(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1216(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VMOVUPD      1248(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1248(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
-	VMOVUPD      1280(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1280(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VMOVUPD      1312(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1312(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x14, DI
 	ORQ          DI, SI
-	VMOVUPD      1344(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1344(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VMOVUPD      1376(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1376(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x1c, DI
 	ORQ          DI, SI
-	VMOVUPD      1408(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1408(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VMOVUPD      1440(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1440(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x24, DI
 	ORQ          DI, SI
-	VMOVUPD      1472(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1472(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VMOVUPD      1504(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1504(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x2c, DI
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1248(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1248(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1280(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1280(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1312(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1312(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x14, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1344(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1344(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1376(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1376(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x1c, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1408(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1408(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1440(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1440(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x24, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1472(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1472(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1504(AX), Y0, Y0
-	VMOVMSKPD    Y0, DI
+	VPCMPGTQ     1504(AX), Y1, Y1
+	VMOVMSKPD    Y1, DI
 	SHLQ         $0x2c, DI
 	ORQ          DI, SI
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VMOVQ        DX, X0
-	VPBROADCASTQ X0, Y0
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, DX
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, DX
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x04, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1248(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1248(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x0c, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1280(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1280(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1312(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1312(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x14, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1344(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1344(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1376(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1376(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x1c, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1408(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1408(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x20, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1440(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1440(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x24, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1472(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1472(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x28, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1504(AX), Y0, Y0
-	VMOVMSKPD    Y0, SI
+	VPCMPGTQ     1504(AX), Y1, Y1
+	VMOVMSKPD    Y1, SI
 	SHLQ         $0x2c, SI
 	ORQ          SI, DX
 	NOTQ         DX
@@ -31452,105 +32068,103 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Y0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ    (DI), Y1
-	VPSUBQ       1152(AX), Y1, Y1
-	VMOVUPD      Y1, 640(AX)
-	VMOVAPD      Y1, Y1
-	VPMOVSXDQ    16(DI), Y2
-	VPSUBQ       1184(AX), Y2, Y2
-	VMOVUPD      Y2, 672(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    32(DI), Y2
-	VPSUBQ       1216(AX), Y2, Y2
-	VMOVUPD      Y2, 704(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    48(DI), Y2
-	VPSUBQ       1248(AX), Y2, Y2
-	VMOVUPD      Y2, 736(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    64(DI), Y2
-	VPSUBQ       1280(AX), Y2, Y2
-	VMOVUPD      Y2, 768(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    80(DI), Y2
-	VPSUBQ       1312(AX), Y2, Y2
-	VMOVUPD      Y2, 800(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    96(DI), Y2
-	VPSUBQ       1344(AX), Y2, Y2
-	VMOVUPD      Y2, 832(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    112(DI), Y2
-	VPSUBQ       1376(AX), Y2, Y2
-	VMOVUPD      Y2, 864(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    128(DI), Y2
-	VPSUBQ       1408(AX), Y2, Y2
-	VMOVUPD      Y2, 896(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    144(DI), Y2
-	VPSUBQ       1440(AX), Y2, Y2
-	VMOVUPD      Y2, 928(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Y1
+	VCVTDQ2PD    (SI), Y2
+	VSUBPD       128(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
+	VCVTDQ2PD    16(SI), Y2
+	VSUBPD       160(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x04, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    32(SI), Y2
+	VSUBPD       192(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    48(SI), Y2
+	VSUBPD       224(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x0c, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    64(SI), Y2
+	VSUBPD       256(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x10, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    80(SI), Y2
+	VSUBPD       288(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x14, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    96(SI), Y2
+	VSUBPD       320(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x18, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    112(SI), Y2
+	VSUBPD       352(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x1c, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    128(SI), Y2
+	VSUBPD       384(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x20, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    144(SI), Y2
+	VSUBPD       416(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x24, R8
+	ORQ          R8, DI
 	VMOVUPD      1664(AX), Y2
 	VMOVUPS      1792(AX), X3
-	VPMASKMOVD   160(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   160(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1472(AX), Y3, Y2
-	VMOVUPD      Y2, 960(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	VSUBPD       448(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x28, R8
+	ORQ          R8, DI
 	VMOVUPD      1696(AX), Y2
 	VMOVUPS      1808(AX), X3
-	VPMASKMOVD   176(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   176(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1504(AX), Y3, Y2
-	VMOVUPD      Y2, 992(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VMOVDQU      X1, X1
-	VPCMPGTQ     X2, X1, X3
-	VBLENDVPD    X3, X2, X1, X2
-	VPUNPCKHQDQ  X2, X2, X1
-	VPCMPGTQ     X1, X2, X3
-	VBLENDVPD    X3, X1, X2, X2
-	VMOVQ        X2, R8
-	MOVLQSX      (BX)(DX*4), R9
-	MOVLQSX      (DI)(R9*4), R10
-	SUBQ         1152(AX)(R9*8), R10
-	SUBQ         R8, R10
-	CMPQ         R10, $+1048576
-	JHI          bad1
-	ADDQ         R10, SI
-	MOVQ         stride+16(FP), R8
-	ADDQ         R8, DI
+	VSUBPD       480(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y1
+	VMOVMSKPD    Y1, R8
+	SHLQ         $0x2c, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
 	INCQ         DX
 	CMPQ         DX, CX
 	JLT          rows24
-	TESTQ        SI, SI
-	JNE          bad1
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
@@ -32783,419 +33397,419 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VMOVQ        SI, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X1
-	VBROADCASTSD X1, Y1
-	MOVQ         $0xc3c0000000000000, SI
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X2
 	VBROADCASTSD X2, Y2
-	MOVQ         $0x4338000000000000, SI
+	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Y3
-	MOVQ         $0x3e50000000000000, SI
+	MOVQ         $0x4338000000000000, SI
 	VMOVQ        SI, X4
 	VBROADCASTSD X4, Y4
-	MOVQ         $0x4190000000000000, SI
+	MOVQ         $0x3e50000000000000, SI
 	VMOVQ        SI, X5
 	VBROADCASTSD X5, Y5
-	VMOVUPD      128(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1152(AX)
-	VMOVUPD      160(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1184(AX)
-	VMOVUPD      192(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1216(AX)
-	VMOVUPD      224(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1248(AX)
-	VMOVUPD      256(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1280(AX)
-	VMOVUPD      288(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1312(AX)
-	VMOVUPD      320(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1344(AX)
-	VMOVUPD      352(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1376(AX)
-	VMOVUPD      384(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1408(AX)
-	VMOVUPD      416(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1440(AX)
-	VMOVUPD      448(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1472(AX)
-	VMOVUPD      480(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1504(AX)
-	VMOVUPD      512(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1536(AX)
-	VMOVUPD      544(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y0
-	VADDPD       Y3, Y0, Y0
-	VPSUBQ       Y3, Y0, Y1
-	VPSLLQ       $0x1a, Y1, Y1
-	VSUBPD       Y3, Y0, Y0
-	VMULPD       Y5, Y0, Y0
-	VSUBPD       Y0, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y1, Y6, Y6
-	VMOVUPD      Y6, 1568(AX)
+	MOVQ         $0x4190000000000000, SI
+	VMOVQ        SI, X6
+	VBROADCASTSD X6, Y6
+	VMOVUPD      128(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1152(AX)
+	VMOVUPD      160(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1184(AX)
+	VMOVUPD      192(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1216(AX)
+	VMOVUPD      224(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1248(AX)
+	VMOVUPD      256(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1280(AX)
+	VMOVUPD      288(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1312(AX)
+	VMOVUPD      320(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1344(AX)
+	VMOVUPD      352(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1376(AX)
+	VMOVUPD      384(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1408(AX)
+	VMOVUPD      416(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1440(AX)
+	VMOVUPD      448(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1472(AX)
+	VMOVUPD      480(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1504(AX)
+	VMOVUPD      512(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1536(AX)
+	VMOVUPD      544(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y1
+	VADDPD       Y4, Y1, Y1
+	VPSUBQ       Y4, Y1, Y2
+	VPSLLQ       $0x1a, Y2, Y2
+	VSUBPD       Y4, Y1, Y1
+	VMULPD       Y6, Y1, Y1
+	VSUBPD       Y1, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y2, Y7, Y7
+	VMOVUPD      Y7, 1568(AX)
 	MOVQ         cols+32(FP), SI
-	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
 	XORL         DI, DI
 	CMPQ         CX, SI
 	JEQ          square23
-	VMOVUPD      1152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, SI
-	VMOVUPD      1184(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1152(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, SI
+	VMOVUPD      1184(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VMOVUPD      1216(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1216(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VMOVUPD      1248(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1248(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
-	VMOVUPD      1280(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1280(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VMOVUPD      1312(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1312(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x14, DI
 	ORQ          DI, SI
-	VMOVUPD      1344(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1344(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VMOVUPD      1376(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1376(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x1c, DI
 	ORQ          DI, SI
-	VMOVUPD      1408(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1408(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VMOVUPD      1440(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1440(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x24, DI
 	ORQ          DI, SI
-	VMOVUPD      1472(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1472(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VMOVUPD      1504(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1504(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x2c, DI
 	ORQ          DI, SI
-	VMOVUPD      1536(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1536(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
-	VMOVUPD      1568(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1568(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x34, DI
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1248(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1248(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1280(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1280(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1312(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1312(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x14, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1344(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1344(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1376(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1376(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x1c, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1408(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1408(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1440(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1440(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x24, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1472(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1472(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1504(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1504(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x2c, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1536(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1536(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1568(AX), Y0, Y0
-	VMOVMSKPD    Y0, DI
+	VPCMPGTQ     1568(AX), Y1, Y1
+	VMOVMSKPD    Y1, DI
 	SHLQ         $0x34, DI
 	ORQ          DI, SI
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VMOVQ        DX, X0
-	VPBROADCASTQ X0, Y0
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, DX
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, DX
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x04, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1248(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1248(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x0c, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1280(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1280(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1312(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1312(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x14, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1344(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1344(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1376(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1376(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x1c, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1408(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1408(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x20, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1440(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1440(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x24, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1472(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1472(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x28, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1504(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1504(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x2c, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1536(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1536(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x30, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1568(AX), Y0, Y0
-	VMOVMSKPD    Y0, SI
+	VPCMPGTQ     1568(AX), Y1, Y1
+	VMOVMSKPD    Y1, SI
 	SHLQ         $0x34, SI
 	ORQ          SI, DX
 	NOTQ         DX
@@ -33203,115 +33817,115 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Y0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ    (DI), Y1
-	VPSUBQ       1152(AX), Y1, Y1
-	VMOVUPD      Y1, 640(AX)
-	VMOVAPD      Y1, Y1
-	VPMOVSXDQ    16(DI), Y2
-	VPSUBQ       1184(AX), Y2, Y2
-	VMOVUPD      Y2, 672(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    32(DI), Y2
-	VPSUBQ       1216(AX), Y2, Y2
-	VMOVUPD      Y2, 704(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    48(DI), Y2
-	VPSUBQ       1248(AX), Y2, Y2
-	VMOVUPD      Y2, 736(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    64(DI), Y2
-	VPSUBQ       1280(AX), Y2, Y2
-	VMOVUPD      Y2, 768(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    80(DI), Y2
-	VPSUBQ       1312(AX), Y2, Y2
-	VMOVUPD      Y2, 800(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    96(DI), Y2
-	VPSUBQ       1344(AX), Y2, Y2
-	VMOVUPD      Y2, 832(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    112(DI), Y2
-	VPSUBQ       1376(AX), Y2, Y2
-	VMOVUPD      Y2, 864(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    128(DI), Y2
-	VPSUBQ       1408(AX), Y2, Y2
-	VMOVUPD      Y2, 896(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    144(DI), Y2
-	VPSUBQ       1440(AX), Y2, Y2
-	VMOVUPD      Y2, 928(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    160(DI), Y2
-	VPSUBQ       1472(AX), Y2, Y2
-	VMOVUPD      Y2, 960(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    176(DI), Y2
-	VPSUBQ       1504(AX), Y2, Y2
-	VMOVUPD      Y2, 992(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Y1
+	VCVTDQ2PD    (SI), Y2
+	VSUBPD       128(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
+	VCVTDQ2PD    16(SI), Y2
+	VSUBPD       160(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x04, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    32(SI), Y2
+	VSUBPD       192(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    48(SI), Y2
+	VSUBPD       224(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x0c, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    64(SI), Y2
+	VSUBPD       256(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x10, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    80(SI), Y2
+	VSUBPD       288(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x14, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    96(SI), Y2
+	VSUBPD       320(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x18, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    112(SI), Y2
+	VSUBPD       352(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x1c, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    128(SI), Y2
+	VSUBPD       384(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x20, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    144(SI), Y2
+	VSUBPD       416(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x24, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    160(SI), Y2
+	VSUBPD       448(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x28, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    176(SI), Y2
+	VSUBPD       480(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x2c, R8
+	ORQ          R8, DI
 	VMOVUPD      1664(AX), Y2
 	VMOVUPS      1792(AX), X3
-	VPMASKMOVD   192(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   192(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1536(AX), Y3, Y2
-	VMOVUPD      Y2, 1024(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	VSUBPD       512(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x30, R8
+	ORQ          R8, DI
 	VMOVUPD      1696(AX), Y2
 	VMOVUPS      1808(AX), X3
-	VPMASKMOVD   208(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   208(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1568(AX), Y3, Y2
-	VMOVUPD      Y2, 1056(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VMOVDQU      X1, X1
-	VPCMPGTQ     X2, X1, X3
-	VBLENDVPD    X3, X2, X1, X2
-	VPUNPCKHQDQ  X2, X2, X1
-	VPCMPGTQ     X1, X2, X3
-	VBLENDVPD    X3, X1, X2, X2
-	VMOVQ        X2, R8
-	MOVLQSX      (BX)(DX*4), R9
-	MOVLQSX      (DI)(R9*4), R10
-	SUBQ         1152(AX)(R9*8), R10
-	SUBQ         R8, R10
-	CMPQ         R10, $+1048576
-	JHI          bad1
-	ADDQ         R10, SI
-	MOVQ         stride+16(FP), R8
-	ADDQ         R8, DI
+	VSUBPD       544(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y1
+	VMOVMSKPD    Y1, R8
+	SHLQ         $0x34, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
 	INCQ         DX
 	CMPQ         DX, CX
 	JLT          rows24
-	TESTQ        SI, SI
-	JNE          bad1
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
@@ -34668,475 +35282,475 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VMOVQ        SI, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X1
-	VBROADCASTSD X1, Y1
-	MOVQ         $0xc3c0000000000000, SI
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x43c0000000000000, SI
 	VMOVQ        SI, X2
 	VBROADCASTSD X2, Y2
-	MOVQ         $0x4338000000000000, SI
+	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Y3
-	MOVQ         $0x3e50000000000000, SI
+	MOVQ         $0x4338000000000000, SI
 	VMOVQ        SI, X4
 	VBROADCASTSD X4, Y4
-	MOVQ         $0x4190000000000000, SI
+	MOVQ         $0x3e50000000000000, SI
 	VMOVQ        SI, X5
 	VBROADCASTSD X5, Y5
-	VMOVUPD      128(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1152(AX)
-	VMOVUPD      160(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1184(AX)
-	VMOVUPD      192(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1216(AX)
-	VMOVUPD      224(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1248(AX)
-	VMOVUPD      256(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1280(AX)
-	VMOVUPD      288(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1312(AX)
-	VMOVUPD      320(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1344(AX)
-	VMOVUPD      352(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1376(AX)
-	VMOVUPD      384(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1408(AX)
-	VMOVUPD      416(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1440(AX)
-	VMOVUPD      448(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1472(AX)
-	VMOVUPD      480(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1504(AX)
-	VMOVUPD      512(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1536(AX)
-	VMOVUPD      544(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1568(AX)
-	VMOVUPD      576(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y7
-	VADDPD       Y3, Y7, Y7
-	VPSUBQ       Y3, Y7, Y8
-	VPSLLQ       $0x1a, Y8, Y8
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y8, Y6, Y6
-	VMOVUPD      Y6, 1600(AX)
-	VMOVUPD      608(AX), Y6
-	VMULPD       Y0, Y6, Y6
-	VMAXPD       Y2, Y6, Y6
-	VMINPD       Y1, Y6, Y6
-	VMULPD       Y4, Y6, Y0
-	VADDPD       Y3, Y0, Y0
-	VPSUBQ       Y3, Y0, Y1
-	VPSLLQ       $0x1a, Y1, Y1
-	VSUBPD       Y3, Y0, Y0
-	VMULPD       Y5, Y0, Y0
-	VSUBPD       Y0, Y6, Y6
-	VADDPD       Y3, Y6, Y6
-	VPSUBQ       Y3, Y6, Y6
-	VPADDQ       Y1, Y6, Y6
-	VMOVUPD      Y6, 1632(AX)
+	MOVQ         $0x4190000000000000, SI
+	VMOVQ        SI, X6
+	VBROADCASTSD X6, Y6
+	VMOVUPD      128(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1152(AX)
+	VMOVUPD      160(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1184(AX)
+	VMOVUPD      192(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1216(AX)
+	VMOVUPD      224(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1248(AX)
+	VMOVUPD      256(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1280(AX)
+	VMOVUPD      288(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1312(AX)
+	VMOVUPD      320(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1344(AX)
+	VMOVUPD      352(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1376(AX)
+	VMOVUPD      384(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1408(AX)
+	VMOVUPD      416(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1440(AX)
+	VMOVUPD      448(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1472(AX)
+	VMOVUPD      480(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1504(AX)
+	VMOVUPD      512(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1536(AX)
+	VMOVUPD      544(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1568(AX)
+	VMOVUPD      576(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y8
+	VADDPD       Y4, Y8, Y8
+	VPSUBQ       Y4, Y8, Y9
+	VPSLLQ       $0x1a, Y9, Y9
+	VSUBPD       Y4, Y8, Y8
+	VMULPD       Y6, Y8, Y8
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      Y7, 1600(AX)
+	VMOVUPD      608(AX), Y7
+	VMULPD       Y1, Y7, Y7
+	VMAXPD       Y3, Y7, Y7
+	VMINPD       Y2, Y7, Y7
+	VMULPD       Y5, Y7, Y1
+	VADDPD       Y4, Y1, Y1
+	VPSUBQ       Y4, Y1, Y2
+	VPSLLQ       $0x1a, Y2, Y2
+	VSUBPD       Y4, Y1, Y1
+	VMULPD       Y6, Y1, Y1
+	VSUBPD       Y1, Y7, Y7
+	VADDPD       Y4, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
+	VPADDQ       Y2, Y7, Y7
+	VMOVUPD      Y7, 1632(AX)
 	MOVQ         cols+32(FP), SI
-	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
 	XORL         DI, DI
 	CMPQ         CX, SI
 	JEQ          square23
-	VMOVUPD      1152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, SI
-	VMOVUPD      1184(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1152(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, SI
+	VMOVUPD      1184(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VMOVUPD      1216(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1216(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VMOVUPD      1248(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1248(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
-	VMOVUPD      1280(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1280(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VMOVUPD      1312(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1312(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x14, DI
 	ORQ          DI, SI
-	VMOVUPD      1344(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1344(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VMOVUPD      1376(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1376(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x1c, DI
 	ORQ          DI, SI
-	VMOVUPD      1408(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1408(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VMOVUPD      1440(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1440(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x24, DI
 	ORQ          DI, SI
-	VMOVUPD      1472(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1472(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VMOVUPD      1504(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1504(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x2c, DI
 	ORQ          DI, SI
-	VMOVUPD      1536(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1536(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
-	VMOVUPD      1568(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1568(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x34, DI
 	ORQ          DI, SI
-	VMOVUPD      1600(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1600(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x38, DI
 	ORQ          DI, SI
-	VMOVUPD      1632(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VMOVMSKPD    Y1, DI
+	VMOVUPD      1632(AX), Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x3c, DI
 	ORQ          DI, SI
 	TESTQ        SI, SI
 	JNE          bad1
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x04, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x08, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1248(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1248(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x0c, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1280(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1280(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x10, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1312(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1312(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x14, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1344(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1344(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x18, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1376(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1376(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x1c, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1408(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1408(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x20, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1440(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1440(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x24, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1472(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1472(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x28, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1504(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1504(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x2c, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1536(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1536(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x30, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1568(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1568(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x34, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1600(AX), Y0, Y1
-	VMOVMSKPD    Y1, DI
+	VPCMPGTQ     1600(AX), Y1, Y2
+	VMOVMSKPD    Y2, DI
 	SHLQ         $0x38, DI
 	ORQ          DI, SI
-	VPCMPGTQ     1632(AX), Y0, Y0
-	VMOVMSKPD    Y0, DI
+	VPCMPGTQ     1632(AX), Y1, Y1
+	VMOVMSKPD    Y1, DI
 	SHLQ         $0x3c, DI
 	ORQ          DI, SI
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VMOVQ        DX, X0
-	VPBROADCASTQ X0, Y0
-	VPCMPGTQ     1152(AX), Y0, Y1
-	VMOVMSKPD    Y1, DX
-	VPCMPGTQ     1184(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	VPCMPGTQ     1152(AX), Y1, Y2
+	VMOVMSKPD    Y2, DX
+	VPCMPGTQ     1184(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x04, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1216(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1216(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1248(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1248(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x0c, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1280(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1280(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1312(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1312(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x14, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1344(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1344(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1376(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1376(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x1c, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1408(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1408(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x20, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1440(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1440(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x24, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1472(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1472(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x28, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1504(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1504(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x2c, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1536(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1536(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x30, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1568(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1568(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x34, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1600(AX), Y0, Y1
-	VMOVMSKPD    Y1, SI
+	VPCMPGTQ     1600(AX), Y1, Y2
+	VMOVMSKPD    Y2, SI
 	SHLQ         $0x38, SI
 	ORQ          SI, DX
-	VPCMPGTQ     1632(AX), Y0, Y0
-	VMOVMSKPD    Y0, SI
+	VPCMPGTQ     1632(AX), Y1, Y1
+	VMOVMSKPD    Y1, SI
 	SHLQ         $0x3c, SI
 	ORQ          SI, DX
 	NOTQ         DX
@@ -35144,125 +35758,127 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Y0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ    (DI), Y1
-	VPSUBQ       1152(AX), Y1, Y1
-	VMOVUPD      Y1, 640(AX)
-	VMOVAPD      Y1, Y1
-	VPMOVSXDQ    16(DI), Y2
-	VPSUBQ       1184(AX), Y2, Y2
-	VMOVUPD      Y2, 672(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    32(DI), Y2
-	VPSUBQ       1216(AX), Y2, Y2
-	VMOVUPD      Y2, 704(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    48(DI), Y2
-	VPSUBQ       1248(AX), Y2, Y2
-	VMOVUPD      Y2, 736(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    64(DI), Y2
-	VPSUBQ       1280(AX), Y2, Y2
-	VMOVUPD      Y2, 768(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    80(DI), Y2
-	VPSUBQ       1312(AX), Y2, Y2
-	VMOVUPD      Y2, 800(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    96(DI), Y2
-	VPSUBQ       1344(AX), Y2, Y2
-	VMOVUPD      Y2, 832(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    112(DI), Y2
-	VPSUBQ       1376(AX), Y2, Y2
-	VMOVUPD      Y2, 864(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    128(DI), Y2
-	VPSUBQ       1408(AX), Y2, Y2
-	VMOVUPD      Y2, 896(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    144(DI), Y2
-	VPSUBQ       1440(AX), Y2, Y2
-	VMOVUPD      Y2, 928(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    160(DI), Y2
-	VPSUBQ       1472(AX), Y2, Y2
-	VMOVUPD      Y2, 960(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    176(DI), Y2
-	VPSUBQ       1504(AX), Y2, Y2
-	VMOVUPD      Y2, 992(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    192(DI), Y2
-	VPSUBQ       1536(AX), Y2, Y2
-	VMOVUPD      Y2, 1024(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VPMOVSXDQ    208(DI), Y2
-	VPSUBQ       1568(AX), Y2, Y2
-	VMOVUPD      Y2, 1056(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Y1
+	VCVTDQ2PD    (SI), Y2
+	VSUBPD       128(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, DI
+	VCVTDQ2PD    16(SI), Y2
+	VSUBPD       160(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x04, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    32(SI), Y2
+	VSUBPD       192(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    48(SI), Y2
+	VSUBPD       224(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x0c, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    64(SI), Y2
+	VSUBPD       256(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x10, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    80(SI), Y2
+	VSUBPD       288(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x14, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    96(SI), Y2
+	VSUBPD       320(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x18, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    112(SI), Y2
+	VSUBPD       352(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x1c, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    128(SI), Y2
+	VSUBPD       384(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x20, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    144(SI), Y2
+	VSUBPD       416(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x24, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    160(SI), Y2
+	VSUBPD       448(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x28, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    176(SI), Y2
+	VSUBPD       480(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x2c, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    192(SI), Y2
+	VSUBPD       512(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x30, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    208(SI), Y2
+	VSUBPD       544(AX), Y2, Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x34, R8
+	ORQ          R8, DI
 	VMOVUPD      1664(AX), Y2
 	VMOVUPS      1792(AX), X3
-	VPMASKMOVD   224(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   224(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1600(AX), Y3, Y2
-	VMOVUPD      Y2, 1088(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
+	VSUBPD       576(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y2
+	VMOVMSKPD    Y2, R8
+	SHLQ         $0x38, R8
+	ORQ          R8, DI
 	VMOVUPD      1696(AX), Y2
 	VMOVUPS      1808(AX), X3
-	VPMASKMOVD   240(DI), X3, X3
-	VPMOVSXDQ    X3, Y3
+	VPMASKMOVD   240(SI), X3, X3
+	VCVTDQ2PD    X3, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       1632(AX), Y3, Y2
-	VMOVUPD      Y2, 1120(AX)
-	VPCMPGTQ     Y2, Y1, Y3
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VMOVDQU      X1, X1
-	VPCMPGTQ     X2, X1, X3
-	VBLENDVPD    X3, X2, X1, X2
-	VPUNPCKHQDQ  X2, X2, X1
-	VPCMPGTQ     X1, X2, X3
-	VBLENDVPD    X3, X1, X2, X2
-	VMOVQ        X2, R8
-	MOVLQSX      (BX)(DX*4), R9
-	MOVLQSX      (DI)(R9*4), R10
-	SUBQ         1152(AX)(R9*8), R10
-	SUBQ         R8, R10
-	CMPQ         R10, $+1048576
-	JHI          bad1
-	ADDQ         R10, SI
-	MOVQ         stride+16(FP), R8
-	ADDQ         R8, DI
+	VSUBPD       608(AX), Y3, Y3
+	VCMPPD       $0x11, Y1, Y3, Y1
+	VMOVMSKPD    Y1, R8
+	SHLQ         $0x3c, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
 	INCQ         DX
 	CMPQ         DX, CX
 	JLT          rows24
-	TESTQ        SI, SI
-	JNE          bad1
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+48(FP)
 	VZEROUPPER

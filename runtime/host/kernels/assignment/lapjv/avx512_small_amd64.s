@@ -387,48 +387,46 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y4, Y4, Y4
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y4, Y4, Y4
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VMOVAPD       Z0, Z1
-	VMOVUPD       (R8), K1, Z1
-	VMULPD        Z3, Z1, Z1
-	VMAXPD        Z6, Z1, Z1
-	VMINPD        Z5, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z8
-	VORPD         Z8, Z4, Z4
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z8
+	MOVLQSX       (BX)(SI*4), R9
+	VMOVAPD       Z0, Z8
+	VMOVUPD       (R8), K1, Z8
+	VMULPD        Z3, Z8, Z8
+	VMAXPD        Z6, Z8, Z8
+	VMINPD        Z5, Z8, Z8
+	VREDUCEPD     $0x08, Z8, Z1
+	VORPD         Z1, Z4, Z4
+	VCVTPD2QQ     Z8, Z8
+	VPSUBQ        Z2, Z8, Z8
+	VMOVDQA64     Z8, Z1
+	VMOVAPD       Z8, Z8
 	VEXTRACTF64X4 $0x01, Z8, Y7
 	VPMINSQ       Y8, Y7, Y7
 	VEXTRACTF64X2 $0x01, Y7, X8
 	VPMINSQ       X7, X8, X8
 	VPERMILPD     $0x01, X8, X7
 	VPMINSQ       X8, X7, X7
-	VMOVQ         X7, R9
-	MOVLQSX       (BX)(SI*4), R10
-	VMOVSD        (R8)(R10*8), X7
+	VMOVQ         X7, R10
+	VMOVSD        (R8)(R9*8), X7
 	VMULSD        X3, X7, X7
 	VCVTSD2SIQ    X7, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z8
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z8
 	VPCMPQ        $0x02, Z8, Z1, K2
-	KMOVB         K2, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	KMOVB         K2, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -438,43 +436,43 @@ rows26:
 	VCMPPD        $0x04, Z7, Z4, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -945,61 +943,60 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y6, Y6, Y6
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y6, Y6, Y6
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VMOVUPD       (R8), Z1
-	VMULPD        Z5, Z1, Z1
-	VMAXPD        Z8, Z1, Z1
-	VMINPD        Z7, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z6, Z6
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z10
-	VMOVAPD       Z0, Z3
-	VMOVUPD       64(R8), K1, Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VMOVUPD       (R8), Z3
 	VMULPD        Z5, Z3, Z3
 	VMAXPD        Z8, Z3, Z3
 	VMINPD        Z7, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z11
-	VORPD         Z11, Z6, Z6
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z6, Z6
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z10, Z10
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z10
+	VMOVAPD       Z0, Z11
+	VMOVUPD       64(R8), K1, Z11
+	VMULPD        Z5, Z11, Z11
+	VMAXPD        Z8, Z11, Z11
+	VMINPD        Z7, Z11, Z11
+	VREDUCEPD     $0x08, Z11, Z3
+	VORPD         Z3, Z6, Z6
+	VCVTPD2QQ     Z11, Z11
+	VPSUBQ        Z4, Z11, Z11
+	VMOVDQA64     Z11, Z3
+	VPMINSQ       Z11, Z10, Z10
 	VEXTRACTF64X4 $0x01, Z10, Y9
 	VPMINSQ       Y10, Y9, Y9
 	VEXTRACTF64X2 $0x01, Y9, X10
 	VPMINSQ       X9, X10, X10
 	VPERMILPD     $0x01, X10, X9
 	VPMINSQ       X10, X9, X9
-	VMOVQ         X9, R9
-	MOVLQSX       (BX)(SI*4), R10
-	VMOVSD        (R8)(R10*8), X9
+	VMOVQ         X9, R10
+	VMOVSD        (R8)(R9*8), X9
 	VMULSD        X5, X9, X9
 	VCVTSD2SIQ    X9, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z10
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z10
 	VPCMPQ        $0x02, Z10, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z10, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -1009,43 +1006,43 @@ rows26:
 	VCMPPD        $0x04, Z9, Z6, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -1590,74 +1587,74 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y8, Y8, Y8
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y8, Y8, Y8
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VMOVUPD       (R8), Z1
-	VMULPD        Z7, Z1, Z1
-	VMAXPD        Z10, Z1, Z1
-	VMINPD        Z9, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z8, Z8
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z12
-	VMOVUPD       64(R8), Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VMOVUPD       (R8), Z3
 	VMULPD        Z7, Z3, Z3
 	VMAXPD        Z10, Z3, Z3
 	VMINPD        Z9, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z5
-	VORPD         Z5, Z8, Z8
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z8, Z8
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z12, Z12
-	VMOVAPD       Z0, Z5
-	VMOVUPD       128(R8), K1, Z5
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z12
+	VMOVUPD       64(R8), Z5
 	VMULPD        Z7, Z5, Z5
 	VMAXPD        Z10, Z5, Z5
 	VMINPD        Z9, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z13
-	VORPD         Z13, Z8, Z8
+	VREDUCEPD     $0x08, Z5, Z3
+	VORPD         Z3, Z8, Z8
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        Z6, Z5, Z5
+	VPSUBQ        Z4, Z5, Z5
+	VMOVDQA64     Z5, Z3
 	VPMINSQ       Z5, Z12, Z12
+	VMOVAPD       Z0, Z13
+	VMOVUPD       128(R8), K1, Z13
+	VMULPD        Z7, Z13, Z13
+	VMAXPD        Z10, Z13, Z13
+	VMINPD        Z9, Z13, Z13
+	VREDUCEPD     $0x08, Z13, Z5
+	VORPD         Z5, Z8, Z8
+	VCVTPD2QQ     Z13, Z13
+	VPSUBQ        Z6, Z13, Z13
+	VMOVDQA64     Z13, Z5
+	VPMINSQ       Z13, Z12, Z12
 	VEXTRACTF64X4 $0x01, Z12, Y11
 	VPMINSQ       Y12, Y11, Y11
 	VEXTRACTF64X2 $0x01, Y11, X12
 	VPMINSQ       X11, X12, X12
 	VPERMILPD     $0x01, X12, X11
 	VPMINSQ       X12, X11, X11
-	VMOVQ         X11, R9
-	MOVLQSX       (BX)(SI*4), R10
-	VMOVSD        (R8)(R10*8), X11
+	VMOVQ         X11, R10
+	VMOVSD        (R8)(R9*8), X11
 	VMULSD        X7, X11, X11
 	VCVTSD2SIQ    X11, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z12
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z12
 	VPCMPQ        $0x02, Z12, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z12, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z12, Z5, K2
 	KMOVB         K2, R11
 	SHLQ          $0x10, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -1667,43 +1664,43 @@ rows26:
 	VCMPPD        $0x04, Z11, Z8, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -2320,87 +2317,88 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y10, Y10, Y10
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y10, Y10, Y10
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VMOVUPD       (R8), Z1
-	VMULPD        Z9, Z1, Z1
-	VMAXPD        Z12, Z1, Z1
-	VMINPD        Z11, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z10, Z10
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z13
-	VMOVUPD       64(R8), Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VMOVUPD       (R8), Z3
 	VMULPD        Z9, Z3, Z3
 	VMAXPD        Z12, Z3, Z3
 	VMINPD        Z11, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z5
-	VORPD         Z5, Z10, Z10
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z10, Z10
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z13, Z13
-	VMOVUPD       128(R8), Z5
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z13
+	VMOVUPD       64(R8), Z5
 	VMULPD        Z9, Z5, Z5
 	VMAXPD        Z12, Z5, Z5
 	VMINPD        Z11, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z7
-	VORPD         Z7, Z10, Z10
+	VREDUCEPD     $0x08, Z5, Z3
+	VORPD         Z3, Z10, Z10
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        Z6, Z5, Z5
+	VPSUBQ        Z4, Z5, Z5
+	VMOVDQA64     Z5, Z3
 	VPMINSQ       Z5, Z13, Z13
-	VMOVAPD       Z0, Z7
-	VMOVUPD       192(R8), K1, Z7
+	VMOVUPD       128(R8), Z7
 	VMULPD        Z9, Z7, Z7
 	VMAXPD        Z12, Z7, Z7
 	VMINPD        Z11, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z14
-	VORPD         Z14, Z10, Z10
+	VREDUCEPD     $0x08, Z7, Z5
+	VORPD         Z5, Z10, Z10
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        Z8, Z7, Z7
+	VPSUBQ        Z6, Z7, Z7
+	VMOVDQA64     Z7, Z5
 	VPMINSQ       Z7, Z13, Z13
+	VMOVAPD       Z0, Z14
+	VMOVUPD       192(R8), K1, Z14
+	VMULPD        Z9, Z14, Z14
+	VMAXPD        Z12, Z14, Z14
+	VMINPD        Z11, Z14, Z14
+	VREDUCEPD     $0x08, Z14, Z7
+	VORPD         Z7, Z10, Z10
+	VCVTPD2QQ     Z14, Z14
+	VPSUBQ        Z8, Z14, Z14
+	VMOVDQA64     Z14, Z7
+	VPMINSQ       Z14, Z13, Z13
 	VEXTRACTF64X4 $0x01, Z13, Y14
 	VPMINSQ       Y13, Y14, Y14
 	VEXTRACTF64X2 $0x01, Y14, X13
 	VPMINSQ       X14, X13, X13
 	VPERMILPD     $0x01, X13, X14
 	VPMINSQ       X13, X14, X14
-	VMOVQ         X14, R9
-	MOVLQSX       (BX)(SI*4), R10
-	VMOVSD        (R8)(R10*8), X13
+	VMOVQ         X14, R10
+	VMOVSD        (R8)(R9*8), X13
 	VMULSD        X9, X13, X13
 	VCVTSD2SIQ    X13, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z13
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z13
 	VPCMPQ        $0x02, Z13, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z13, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z13, Z5, K2
 	KMOVB         K2, R11
 	SHLQ          $0x10, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z13, Z7, K2
 	KMOVB         K2, R11
 	SHLQ          $0x18, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -2410,43 +2408,43 @@ rows26:
 	VCMPPD        $0x04, Z15, Z10, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -3137,100 +3135,102 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y12, Y12, Y12
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y12, Y12, Y12
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VMOVUPD       (R8), Z1
-	VMULPD        Z11, Z1, Z1
-	VMAXPD        Z14, Z1, Z1
-	VMINPD        Z13, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z12, Z12
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z15
-	VMOVUPD       64(R8), Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VMOVUPD       (R8), Z3
 	VMULPD        Z11, Z3, Z3
 	VMAXPD        Z14, Z3, Z3
 	VMINPD        Z13, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z5
-	VORPD         Z5, Z12, Z12
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z12, Z12
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z15, Z15
-	VMOVUPD       128(R8), Z5
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z15
+	VMOVUPD       64(R8), Z5
 	VMULPD        Z11, Z5, Z5
 	VMAXPD        Z14, Z5, Z5
 	VMINPD        Z13, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z7
-	VORPD         Z7, Z12, Z12
+	VREDUCEPD     $0x08, Z5, Z3
+	VORPD         Z3, Z12, Z12
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        Z6, Z5, Z5
+	VPSUBQ        Z4, Z5, Z5
+	VMOVDQA64     Z5, Z3
 	VPMINSQ       Z5, Z15, Z15
-	VMOVUPD       192(R8), Z7
+	VMOVUPD       128(R8), Z7
 	VMULPD        Z11, Z7, Z7
 	VMAXPD        Z14, Z7, Z7
 	VMINPD        Z13, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z9
-	VORPD         Z9, Z12, Z12
+	VREDUCEPD     $0x08, Z7, Z5
+	VORPD         Z5, Z12, Z12
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        Z8, Z7, Z7
+	VPSUBQ        Z6, Z7, Z7
+	VMOVDQA64     Z7, Z5
 	VPMINSQ       Z7, Z15, Z15
-	VMOVAPD       Z0, Z9
-	VMOVUPD       256(R8), K1, Z9
+	VMOVUPD       192(R8), Z9
 	VMULPD        Z11, Z9, Z9
 	VMAXPD        Z14, Z9, Z9
 	VMINPD        Z13, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z16
-	VORPD         Z16, Z12, Z12
+	VREDUCEPD     $0x08, Z9, Z7
+	VORPD         Z7, Z12, Z12
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        Z10, Z9, Z9
+	VPSUBQ        Z8, Z9, Z9
+	VMOVDQA64     Z9, Z7
 	VPMINSQ       Z9, Z15, Z15
+	VMOVAPD       Z0, Z16
+	VMOVUPD       256(R8), K1, Z16
+	VMULPD        Z11, Z16, Z16
+	VMAXPD        Z14, Z16, Z16
+	VMINPD        Z13, Z16, Z16
+	VREDUCEPD     $0x08, Z16, Z9
+	VORPD         Z9, Z12, Z12
+	VCVTPD2QQ     Z16, Z16
+	VPSUBQ        Z10, Z16, Z16
+	VMOVDQA64     Z16, Z9
+	VPMINSQ       Z16, Z15, Z15
 	VEXTRACTF64X4 $0x01, Z15, Y16
 	VPMINSQ       Y15, Y16, Y16
 	VEXTRACTF64X2 $0x01, Y16, X15
 	VPMINSQ       X16, X15, X15
 	VPERMILPD     $0x01, X15, X16
 	VPMINSQ       X15, X16, X16
-	VMOVQ         X16, R9
-	MOVLQSX       (BX)(SI*4), R10
-	VMOVSD        (R8)(R10*8), X15
+	VMOVQ         X16, R10
+	VMOVSD        (R8)(R9*8), X15
 	VMULSD        X11, X15, X15
 	VCVTSD2SIQ    X15, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z15
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z15
 	VPCMPQ        $0x02, Z15, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z15, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z15, Z5, K2
 	KMOVB         K2, R11
 	SHLQ          $0x10, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z15, Z7, K2
 	KMOVB         K2, R11
 	SHLQ          $0x18, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z15, Z9, K2
 	KMOVB         K2, R11
 	SHLQ          $0x20, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -3240,43 +3240,43 @@ rows26:
 	VCMPPD        $0x04, Z17, Z12, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -4039,113 +4039,116 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y14, Y14, Y14
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y14, Y14, Y14
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VMOVUPD       (R8), Z1
-	VMULPD        Z13, Z1, Z1
-	VMAXPD        Z16, Z1, Z1
-	VMINPD        Z15, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z14, Z14
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z17
-	VMOVUPD       64(R8), Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VMOVUPD       (R8), Z3
 	VMULPD        Z13, Z3, Z3
 	VMAXPD        Z16, Z3, Z3
 	VMINPD        Z15, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z5
-	VORPD         Z5, Z14, Z14
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z14, Z14
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z17, Z17
-	VMOVUPD       128(R8), Z5
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z17
+	VMOVUPD       64(R8), Z5
 	VMULPD        Z13, Z5, Z5
 	VMAXPD        Z16, Z5, Z5
 	VMINPD        Z15, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z7
-	VORPD         Z7, Z14, Z14
+	VREDUCEPD     $0x08, Z5, Z3
+	VORPD         Z3, Z14, Z14
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        Z6, Z5, Z5
+	VPSUBQ        Z4, Z5, Z5
+	VMOVDQA64     Z5, Z3
 	VPMINSQ       Z5, Z17, Z17
-	VMOVUPD       192(R8), Z7
+	VMOVUPD       128(R8), Z7
 	VMULPD        Z13, Z7, Z7
 	VMAXPD        Z16, Z7, Z7
 	VMINPD        Z15, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z9
-	VORPD         Z9, Z14, Z14
+	VREDUCEPD     $0x08, Z7, Z5
+	VORPD         Z5, Z14, Z14
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        Z8, Z7, Z7
+	VPSUBQ        Z6, Z7, Z7
+	VMOVDQA64     Z7, Z5
 	VPMINSQ       Z7, Z17, Z17
-	VMOVUPD       256(R8), Z9
+	VMOVUPD       192(R8), Z9
 	VMULPD        Z13, Z9, Z9
 	VMAXPD        Z16, Z9, Z9
 	VMINPD        Z15, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z11
-	VORPD         Z11, Z14, Z14
+	VREDUCEPD     $0x08, Z9, Z7
+	VORPD         Z7, Z14, Z14
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        Z10, Z9, Z9
+	VPSUBQ        Z8, Z9, Z9
+	VMOVDQA64     Z9, Z7
 	VPMINSQ       Z9, Z17, Z17
-	VMOVAPD       Z0, Z11
-	VMOVUPD       320(R8), K1, Z11
+	VMOVUPD       256(R8), Z11
 	VMULPD        Z13, Z11, Z11
 	VMAXPD        Z16, Z11, Z11
 	VMINPD        Z15, Z11, Z11
-	VREDUCEPD     $0x08, Z11, Z18
-	VORPD         Z18, Z14, Z14
+	VREDUCEPD     $0x08, Z11, Z9
+	VORPD         Z9, Z14, Z14
 	VCVTPD2QQ     Z11, Z11
-	VPSUBQ        Z12, Z11, Z11
+	VPSUBQ        Z10, Z11, Z11
+	VMOVDQA64     Z11, Z9
 	VPMINSQ       Z11, Z17, Z17
+	VMOVAPD       Z0, Z18
+	VMOVUPD       320(R8), K1, Z18
+	VMULPD        Z13, Z18, Z18
+	VMAXPD        Z16, Z18, Z18
+	VMINPD        Z15, Z18, Z18
+	VREDUCEPD     $0x08, Z18, Z11
+	VORPD         Z11, Z14, Z14
+	VCVTPD2QQ     Z18, Z18
+	VPSUBQ        Z12, Z18, Z18
+	VMOVDQA64     Z18, Z11
+	VPMINSQ       Z18, Z17, Z17
 	VEXTRACTF64X4 $0x01, Z17, Y18
 	VPMINSQ       Y17, Y18, Y18
 	VEXTRACTF64X2 $0x01, Y18, X17
 	VPMINSQ       X18, X17, X17
 	VPERMILPD     $0x01, X17, X18
 	VPMINSQ       X17, X18, X18
-	VMOVQ         X18, R9
-	MOVLQSX       (BX)(SI*4), R10
-	VMOVSD        (R8)(R10*8), X17
+	VMOVQ         X18, R10
+	VMOVSD        (R8)(R9*8), X17
 	VMULSD        X13, X17, X17
 	VCVTSD2SIQ    X17, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z17
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z17
 	VPCMPQ        $0x02, Z17, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z17, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z17, Z5, K2
 	KMOVB         K2, R11
 	SHLQ          $0x10, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z17, Z7, K2
 	KMOVB         K2, R11
 	SHLQ          $0x18, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z17, Z9, K2
 	KMOVB         K2, R11
 	SHLQ          $0x20, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z17, Z11, K2
 	KMOVB         K2, R11
 	SHLQ          $0x28, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -4155,43 +4158,43 @@ rows26:
 	VCMPPD        $0x04, Z19, Z14, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -5028,126 +5031,130 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y16, Y16, Y16
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y16, Y16, Y16
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VMOVUPD       (R8), Z1
-	VMULPD        Z15, Z1, Z1
-	VMAXPD        Z18, Z1, Z1
-	VMINPD        Z17, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z16, Z16
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z19
-	VMOVUPD       64(R8), Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VMOVUPD       (R8), Z3
 	VMULPD        Z15, Z3, Z3
 	VMAXPD        Z18, Z3, Z3
 	VMINPD        Z17, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z5
-	VORPD         Z5, Z16, Z16
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z16, Z16
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z19, Z19
-	VMOVUPD       128(R8), Z5
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z19
+	VMOVUPD       64(R8), Z5
 	VMULPD        Z15, Z5, Z5
 	VMAXPD        Z18, Z5, Z5
 	VMINPD        Z17, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z7
-	VORPD         Z7, Z16, Z16
+	VREDUCEPD     $0x08, Z5, Z3
+	VORPD         Z3, Z16, Z16
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        Z6, Z5, Z5
+	VPSUBQ        Z4, Z5, Z5
+	VMOVDQA64     Z5, Z3
 	VPMINSQ       Z5, Z19, Z19
-	VMOVUPD       192(R8), Z7
+	VMOVUPD       128(R8), Z7
 	VMULPD        Z15, Z7, Z7
 	VMAXPD        Z18, Z7, Z7
 	VMINPD        Z17, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z9
-	VORPD         Z9, Z16, Z16
+	VREDUCEPD     $0x08, Z7, Z5
+	VORPD         Z5, Z16, Z16
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        Z8, Z7, Z7
+	VPSUBQ        Z6, Z7, Z7
+	VMOVDQA64     Z7, Z5
 	VPMINSQ       Z7, Z19, Z19
-	VMOVUPD       256(R8), Z9
+	VMOVUPD       192(R8), Z9
 	VMULPD        Z15, Z9, Z9
 	VMAXPD        Z18, Z9, Z9
 	VMINPD        Z17, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z11
-	VORPD         Z11, Z16, Z16
+	VREDUCEPD     $0x08, Z9, Z7
+	VORPD         Z7, Z16, Z16
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        Z10, Z9, Z9
+	VPSUBQ        Z8, Z9, Z9
+	VMOVDQA64     Z9, Z7
 	VPMINSQ       Z9, Z19, Z19
-	VMOVUPD       320(R8), Z11
+	VMOVUPD       256(R8), Z11
 	VMULPD        Z15, Z11, Z11
 	VMAXPD        Z18, Z11, Z11
 	VMINPD        Z17, Z11, Z11
-	VREDUCEPD     $0x08, Z11, Z13
-	VORPD         Z13, Z16, Z16
+	VREDUCEPD     $0x08, Z11, Z9
+	VORPD         Z9, Z16, Z16
 	VCVTPD2QQ     Z11, Z11
-	VPSUBQ        Z12, Z11, Z11
+	VPSUBQ        Z10, Z11, Z11
+	VMOVDQA64     Z11, Z9
 	VPMINSQ       Z11, Z19, Z19
-	VMOVAPD       Z0, Z13
-	VMOVUPD       384(R8), K1, Z13
+	VMOVUPD       320(R8), Z13
 	VMULPD        Z15, Z13, Z13
 	VMAXPD        Z18, Z13, Z13
 	VMINPD        Z17, Z13, Z13
-	VREDUCEPD     $0x08, Z13, Z20
-	VORPD         Z20, Z16, Z16
+	VREDUCEPD     $0x08, Z13, Z11
+	VORPD         Z11, Z16, Z16
 	VCVTPD2QQ     Z13, Z13
-	VPSUBQ        Z14, Z13, Z13
+	VPSUBQ        Z12, Z13, Z13
+	VMOVDQA64     Z13, Z11
 	VPMINSQ       Z13, Z19, Z19
+	VMOVAPD       Z0, Z20
+	VMOVUPD       384(R8), K1, Z20
+	VMULPD        Z15, Z20, Z20
+	VMAXPD        Z18, Z20, Z20
+	VMINPD        Z17, Z20, Z20
+	VREDUCEPD     $0x08, Z20, Z13
+	VORPD         Z13, Z16, Z16
+	VCVTPD2QQ     Z20, Z20
+	VPSUBQ        Z14, Z20, Z20
+	VMOVDQA64     Z20, Z13
+	VPMINSQ       Z20, Z19, Z19
 	VEXTRACTF64X4 $0x01, Z19, Y20
 	VPMINSQ       Y19, Y20, Y20
 	VEXTRACTF64X2 $0x01, Y20, X19
 	VPMINSQ       X20, X19, X19
 	VPERMILPD     $0x01, X19, X20
 	VPMINSQ       X19, X20, X20
-	VMOVQ         X20, R9
-	MOVLQSX       (BX)(SI*4), R10
-	VMOVSD        (R8)(R10*8), X19
+	VMOVQ         X20, R10
+	VMOVSD        (R8)(R9*8), X19
 	VMULSD        X15, X19, X19
 	VCVTSD2SIQ    X19, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z19
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z19
 	VPCMPQ        $0x02, Z19, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z19, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z19, Z5, K2
 	KMOVB         K2, R11
 	SHLQ          $0x10, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z19, Z7, K2
 	KMOVB         K2, R11
 	SHLQ          $0x18, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z19, Z9, K2
 	KMOVB         K2, R11
 	SHLQ          $0x20, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z19, Z11, K2
 	KMOVB         K2, R11
 	SHLQ          $0x28, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z19, Z13, K2
 	KMOVB         K2, R11
 	SHLQ          $0x30, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -5157,43 +5164,43 @@ rows26:
 	VCMPPD        $0x04, Z21, Z16, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -6102,139 +6109,144 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y18, Y18, Y18
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y18, Y18, Y18
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VMOVUPD       (R8), Z1
-	VMULPD        Z17, Z1, Z1
-	VMAXPD        Z20, Z1, Z1
-	VMINPD        Z19, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z18, Z18
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z21
-	VMOVUPD       64(R8), Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VMOVUPD       (R8), Z3
 	VMULPD        Z17, Z3, Z3
 	VMAXPD        Z20, Z3, Z3
 	VMINPD        Z19, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z5
-	VORPD         Z5, Z18, Z18
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z18, Z18
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z21, Z21
-	VMOVUPD       128(R8), Z5
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z21
+	VMOVUPD       64(R8), Z5
 	VMULPD        Z17, Z5, Z5
 	VMAXPD        Z20, Z5, Z5
 	VMINPD        Z19, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z7
-	VORPD         Z7, Z18, Z18
+	VREDUCEPD     $0x08, Z5, Z3
+	VORPD         Z3, Z18, Z18
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        Z6, Z5, Z5
+	VPSUBQ        Z4, Z5, Z5
+	VMOVDQA64     Z5, Z3
 	VPMINSQ       Z5, Z21, Z21
-	VMOVUPD       192(R8), Z7
+	VMOVUPD       128(R8), Z7
 	VMULPD        Z17, Z7, Z7
 	VMAXPD        Z20, Z7, Z7
 	VMINPD        Z19, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z9
-	VORPD         Z9, Z18, Z18
+	VREDUCEPD     $0x08, Z7, Z5
+	VORPD         Z5, Z18, Z18
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        Z8, Z7, Z7
+	VPSUBQ        Z6, Z7, Z7
+	VMOVDQA64     Z7, Z5
 	VPMINSQ       Z7, Z21, Z21
-	VMOVUPD       256(R8), Z9
+	VMOVUPD       192(R8), Z9
 	VMULPD        Z17, Z9, Z9
 	VMAXPD        Z20, Z9, Z9
 	VMINPD        Z19, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z11
-	VORPD         Z11, Z18, Z18
+	VREDUCEPD     $0x08, Z9, Z7
+	VORPD         Z7, Z18, Z18
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        Z10, Z9, Z9
+	VPSUBQ        Z8, Z9, Z9
+	VMOVDQA64     Z9, Z7
 	VPMINSQ       Z9, Z21, Z21
-	VMOVUPD       320(R8), Z11
+	VMOVUPD       256(R8), Z11
 	VMULPD        Z17, Z11, Z11
 	VMAXPD        Z20, Z11, Z11
 	VMINPD        Z19, Z11, Z11
-	VREDUCEPD     $0x08, Z11, Z13
-	VORPD         Z13, Z18, Z18
+	VREDUCEPD     $0x08, Z11, Z9
+	VORPD         Z9, Z18, Z18
 	VCVTPD2QQ     Z11, Z11
-	VPSUBQ        Z12, Z11, Z11
+	VPSUBQ        Z10, Z11, Z11
+	VMOVDQA64     Z11, Z9
 	VPMINSQ       Z11, Z21, Z21
-	VMOVUPD       384(R8), Z13
+	VMOVUPD       320(R8), Z13
 	VMULPD        Z17, Z13, Z13
 	VMAXPD        Z20, Z13, Z13
 	VMINPD        Z19, Z13, Z13
-	VREDUCEPD     $0x08, Z13, Z15
-	VORPD         Z15, Z18, Z18
+	VREDUCEPD     $0x08, Z13, Z11
+	VORPD         Z11, Z18, Z18
 	VCVTPD2QQ     Z13, Z13
-	VPSUBQ        Z14, Z13, Z13
+	VPSUBQ        Z12, Z13, Z13
+	VMOVDQA64     Z13, Z11
 	VPMINSQ       Z13, Z21, Z21
-	VMOVAPD       Z0, Z15
-	VMOVUPD       448(R8), K1, Z15
+	VMOVUPD       384(R8), Z15
 	VMULPD        Z17, Z15, Z15
 	VMAXPD        Z20, Z15, Z15
 	VMINPD        Z19, Z15, Z15
-	VREDUCEPD     $0x08, Z15, Z22
-	VORPD         Z22, Z18, Z18
+	VREDUCEPD     $0x08, Z15, Z13
+	VORPD         Z13, Z18, Z18
 	VCVTPD2QQ     Z15, Z15
-	VPSUBQ        Z16, Z15, Z15
+	VPSUBQ        Z14, Z15, Z15
+	VMOVDQA64     Z15, Z13
 	VPMINSQ       Z15, Z21, Z21
+	VMOVAPD       Z0, Z22
+	VMOVUPD       448(R8), K1, Z22
+	VMULPD        Z17, Z22, Z22
+	VMAXPD        Z20, Z22, Z22
+	VMINPD        Z19, Z22, Z22
+	VREDUCEPD     $0x08, Z22, Z15
+	VORPD         Z15, Z18, Z18
+	VCVTPD2QQ     Z22, Z22
+	VPSUBQ        Z16, Z22, Z22
+	VMOVDQA64     Z22, Z15
+	VPMINSQ       Z22, Z21, Z21
 	VEXTRACTF64X4 $0x01, Z21, Y22
 	VPMINSQ       Y21, Y22, Y22
 	VEXTRACTF64X2 $0x01, Y22, X21
 	VPMINSQ       X22, X21, X21
 	VPERMILPD     $0x01, X21, X22
 	VPMINSQ       X21, X22, X22
-	VMOVQ         X22, R9
-	MOVLQSX       (BX)(SI*4), R10
-	VMOVSD        (R8)(R10*8), X21
+	VMOVQ         X22, R10
+	VMOVSD        (R8)(R9*8), X21
 	VMULSD        X17, X21, X21
 	VCVTSD2SIQ    X21, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z21
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z21
 	VPCMPQ        $0x02, Z21, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z21, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z21, Z5, K2
 	KMOVB         K2, R11
 	SHLQ          $0x10, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z21, Z7, K2
 	KMOVB         K2, R11
 	SHLQ          $0x18, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z21, Z9, K2
 	KMOVB         K2, R11
 	SHLQ          $0x20, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z21, Z11, K2
 	KMOVB         K2, R11
 	SHLQ          $0x28, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z21, Z13, K2
 	KMOVB         K2, R11
 	SHLQ          $0x30, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z21, Z15, K2
 	KMOVB         K2, R11
 	SHLQ          $0x38, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -6244,43 +6256,43 @@ rows26:
 	VCMPPD        $0x04, Z23, Z18, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -7286,127 +7298,134 @@ zero24:
 	MOVQ         SI, 40(AX)
 
 square25:
-	VXORPD       Y12, Y12, Y12
-	MOVQ         $0x2000000000000000, BX
-	VMOVQ        BX, X1
-	VBROADCASTSD X1, Z1
-	XORL         BX, BX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	VXORPD Y12, Y12, Y12
+	XORL   BX, BX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), DI
 
 rows26:
-	VMOVUPD       (DI), Z1
-	VMULPD        Z11, Z1, Z1
-	VMAXPD        Z14, Z1, Z1
-	VMINPD        Z13, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z2
-	VORPD         Z2, Z12, Z12
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        1152(AX), Z1, Z1
-	VMOVAPD       Z1, Z15
-	VMOVUPD       64(DI), Z2
+	MOVLQSX       (DX)(BX*4), R8
+	VMOVUPD       (DI), Z2
 	VMULPD        Z11, Z2, Z2
 	VMAXPD        Z14, Z2, Z2
 	VMINPD        Z13, Z2, Z2
-	VREDUCEPD     $0x08, Z2, Z3
-	VORPD         Z3, Z12, Z12
+	VREDUCEPD     $0x08, Z2, Z1
+	VORPD         Z1, Z12, Z12
 	VCVTPD2QQ     Z2, Z2
-	VPSUBQ        1216(AX), Z2, Z2
-	VPMINSQ       Z2, Z15, Z15
-	VMOVUPD       128(DI), Z3
+	VPSUBQ        1152(AX), Z2, Z2
+	VMOVDQA64     Z2, Z1
+	VMOVAPD       Z2, Z15
+	VMOVUPD       64(DI), Z3
 	VMULPD        Z11, Z3, Z3
 	VMAXPD        Z14, Z3, Z3
 	VMINPD        Z13, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z4
-	VORPD         Z4, Z12, Z12
+	VREDUCEPD     $0x08, Z3, Z2
+	VORPD         Z2, Z12, Z12
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        1280(AX), Z3, Z3
+	VPSUBQ        1216(AX), Z3, Z3
+	VMOVDQA64     Z3, Z2
 	VPMINSQ       Z3, Z15, Z15
-	VMOVUPD       192(DI), Z4
+	VMOVUPD       128(DI), Z4
 	VMULPD        Z11, Z4, Z4
 	VMAXPD        Z14, Z4, Z4
 	VMINPD        Z13, Z4, Z4
-	VREDUCEPD     $0x08, Z4, Z5
-	VORPD         Z5, Z12, Z12
+	VREDUCEPD     $0x08, Z4, Z3
+	VORPD         Z3, Z12, Z12
 	VCVTPD2QQ     Z4, Z4
-	VPSUBQ        1344(AX), Z4, Z4
+	VPSUBQ        1280(AX), Z4, Z4
+	VMOVDQA64     Z4, Z3
 	VPMINSQ       Z4, Z15, Z15
-	VMOVUPD       256(DI), Z5
+	VMOVUPD       192(DI), Z5
 	VMULPD        Z11, Z5, Z5
 	VMAXPD        Z14, Z5, Z5
 	VMINPD        Z13, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z6
-	VORPD         Z6, Z12, Z12
+	VREDUCEPD     $0x08, Z5, Z4
+	VORPD         Z4, Z12, Z12
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        1408(AX), Z5, Z5
+	VPSUBQ        1344(AX), Z5, Z5
+	VMOVDQA64     Z5, Z4
 	VPMINSQ       Z5, Z15, Z15
-	VMOVUPD       320(DI), Z6
+	VMOVUPD       256(DI), Z6
 	VMULPD        Z11, Z6, Z6
 	VMAXPD        Z14, Z6, Z6
 	VMINPD        Z13, Z6, Z6
-	VREDUCEPD     $0x08, Z6, Z7
-	VORPD         Z7, Z12, Z12
+	VREDUCEPD     $0x08, Z6, Z5
+	VORPD         Z5, Z12, Z12
 	VCVTPD2QQ     Z6, Z6
-	VPSUBQ        1472(AX), Z6, Z6
+	VPSUBQ        1408(AX), Z6, Z6
+	VMOVDQA64     Z6, Z5
 	VPMINSQ       Z6, Z15, Z15
-	VMOVUPD       384(DI), Z7
+	VMOVUPD       320(DI), Z7
 	VMULPD        Z11, Z7, Z7
 	VMAXPD        Z14, Z7, Z7
 	VMINPD        Z13, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z8
-	VORPD         Z8, Z12, Z12
+	VREDUCEPD     $0x08, Z7, Z6
+	VORPD         Z6, Z12, Z12
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        1536(AX), Z7, Z7
+	VPSUBQ        1472(AX), Z7, Z7
+	VMOVDQA64     Z7, Z6
 	VPMINSQ       Z7, Z15, Z15
-	VMOVUPD       448(DI), Z8
+	VMOVUPD       384(DI), Z8
 	VMULPD        Z11, Z8, Z8
 	VMAXPD        Z14, Z8, Z8
 	VMINPD        Z13, Z8, Z8
-	VREDUCEPD     $0x08, Z8, Z9
-	VORPD         Z9, Z12, Z12
+	VREDUCEPD     $0x08, Z8, Z7
+	VORPD         Z7, Z12, Z12
 	VCVTPD2QQ     Z8, Z8
-	VPSUBQ        1600(AX), Z8, Z8
+	VPSUBQ        1536(AX), Z8, Z8
+	VMOVDQA64     Z8, Z7
 	VPMINSQ       Z8, Z15, Z15
-	KMOVB         8(AX), K1
-	VMOVAPD       Z0, Z9
-	VMOVUPD       512(DI), K1, Z9
+	VMOVUPD       448(DI), Z9
 	VMULPD        Z11, Z9, Z9
 	VMAXPD        Z14, Z9, Z9
 	VMINPD        Z13, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z10
-	VORPD         Z10, Z12, Z12
+	VREDUCEPD     $0x08, Z9, Z8
+	VORPD         Z8, Z12, Z12
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        1664(AX), Z9, Z9
+	VPSUBQ        1600(AX), Z9, Z9
+	VMOVDQA64     Z9, Z8
 	VPMINSQ       Z9, Z15, Z15
-	KMOVB         9(AX), K1
+	KMOVB         8(AX), K1
 	VMOVAPD       Z0, Z10
-	VMOVUPD       576(DI), K1, Z10
+	VMOVUPD       512(DI), K1, Z10
 	VMULPD        Z11, Z10, Z10
 	VMAXPD        Z14, Z10, Z10
 	VMINPD        Z13, Z10, Z10
-	VREDUCEPD     $0x08, Z10, Z16
-	VORPD         Z16, Z12, Z12
+	VREDUCEPD     $0x08, Z10, Z9
+	VORPD         Z9, Z12, Z12
 	VCVTPD2QQ     Z10, Z10
-	VPSUBQ        1728(AX), Z10, Z10
+	VPSUBQ        1664(AX), Z10, Z10
+	VMOVDQA64     Z10, Z9
 	VPMINSQ       Z10, Z15, Z15
+	KMOVB         9(AX), K1
+	VMOVAPD       Z0, Z16
+	VMOVUPD       576(DI), K1, Z16
+	VMULPD        Z11, Z16, Z16
+	VMAXPD        Z14, Z16, Z16
+	VMINPD        Z13, Z16, Z16
+	VREDUCEPD     $0x08, Z16, Z10
+	VORPD         Z10, Z12, Z12
+	VCVTPD2QQ     Z16, Z16
+	VPSUBQ        1728(AX), Z16, Z16
+	VMOVDQA64     Z16, Z10
+	VPMINSQ       Z16, Z15, Z15
 	VEXTRACTF64X4 $0x01, Z15, Y16
 	VPMINSQ       Y15, Y16, Y16
 	VEXTRACTF64X2 $0x01, Y16, X15
 	VPMINSQ       X16, X15, X15
 	VPERMILPD     $0x01, X15, X16
 	VPMINSQ       X15, X16, X16
-	VMOVQ         X16, R8
-	MOVLQSX       (DX)(BX*4), R9
-	VMOVSD        (DI)(R9*8), X15
+	VMOVQ         X16, R9
+	VMOVSD        (DI)(R8*8), X15
 	VMULSD        X11, X15, X15
 	VCVTSD2SIQ    X15, R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
+	SUBQ          1152(AX)(R8*8), R10
+	SUBQ          R9, R10
 	CMPQ          R10, $+1048576
 	JHI           bad1
 	ADDQ          R10, SI
-	ADDQ          $+1048576, R8
-	VPBROADCASTQ  R8, Z15
+	ADDQ          $+1048576, R9
+	VPBROADCASTQ  R9, Z15
 	VPCMPQ        $0x02, Z15, Z1, K1
 	VPCMPQ        $0x02, Z15, Z2, K2
 	KUNPCKBW      K1, K2, K1
@@ -7422,24 +7441,24 @@ rows26:
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
-	KMOVQ         K1, R8
+	KMOVQ         K1, R9
 	VPCMPQ        $0x02, Z15, Z9, K1
 	VPCMPQ        $0x02, Z15, Z10, K2
 	KUNPCKBW      K1, K2, K1
 	KMOVQ         K1, R10
 	XORL          R11, R11
 	XORL          R13, R13
-	BTSQ          R9, R11
+	BTSQ          R8, R11
 	MOVQ          R11, R12
-	CMPQ          R9, $0x40
+	CMPQ          R8, $0x40
 	CMOVQGE       R13, R11
 	CMOVQLT       R13, R12
-	ANDNQ         R8, R11, R8
+	ANDNQ         R9, R11, R9
 	ANDNQ         R10, R12, R10
-	MOVQ          BX, R9
-	SHLQ          $0x04, R9
-	MOVQ          R8, 2176(AX)(R9*1)
-	MOVQ          R10, 2184(AX)(R9*1)
+	MOVQ          BX, R8
+	SHLQ          $0x04, R8
+	MOVQ          R9, 2176(AX)(R8*1)
+	MOVQ          R10, 2184(AX)(R8*1)
 	MOVQ          stride+16(FP), R8
 	ADDQ          R8, DI
 	INCQ          BX
@@ -7449,19 +7468,19 @@ rows26:
 	VCMPPD        $0x04, Z17, Z12, K1
 	KMOVB         K1, DX
 	ORQ           SI, DX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, SI
 	CMPQ          SI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 	MOVQ          8(AX), DX
 
-round28:
+round29:
 	XORL DI, DI
 	MOVQ rows+24(FP), R8
 	MOVQ column+40(FP), R9
 
-turn29:
+turn30:
 	MOVQ    R8, SI
 	SHLQ    $0x04, SI
 	MOVQ    2160(AX)(SI*1), BX
@@ -7469,7 +7488,7 @@ turn29:
 	ANDQ    CX, BX
 	ANDQ    DX, SI
 	ORQ     SI, BX
-	JNE     next30
+	JNE     next31
 	MOVLQSX -4(R9)(R8*4), BX
 	XORL    SI, SI
 	XORL    R11, R11
@@ -7489,36 +7508,36 @@ turn29:
 	ORQ     BX, DI
 	ANDNQ   DX, R10, DX
 
-next30:
+next31:
 	DECQ  R8
-	JNE   turn29
+	JNE   turn30
 	MOVQ  16(AX), BX
 	MOVQ  24(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JEQ   owned31
+	JEQ   owned32
 	MOVQ  32(AX), BX
 	MOVQ  40(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JNE   owned31
+	JNE   owned32
 	MOVQ  16(AX), BX
 	ANDNQ CX, BX, CX
 	MOVQ  24(AX), SI
 	ANDNQ DX, SI, DX
 	INCQ  DI
 
-owned31:
+owned32:
 	MOVQ  CX, BX
 	ORQ   DX, BX
-	JEQ   best27
+	JEQ   best28
 	TESTQ DI, DI
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -8634,145 +8653,154 @@ zero24:
 	MOVQ         SI, 40(AX)
 
 square25:
-	VXORPD       Y14, Y14, Y14
-	MOVQ         $0x2000000000000000, BX
-	VMOVQ        BX, X1
-	VBROADCASTSD X1, Z1
-	XORL         BX, BX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	VXORPD Y14, Y14, Y14
+	XORL   BX, BX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), DI
 
 rows26:
-	VMOVUPD       (DI), Z1
-	VMULPD        Z13, Z1, Z1
-	VMAXPD        Z16, Z1, Z1
-	VMINPD        Z15, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z2
-	VORPD         Z2, Z14, Z14
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        1152(AX), Z1, Z1
-	VMOVAPD       Z1, Z17
-	VMOVUPD       64(DI), Z2
+	MOVLQSX       (DX)(BX*4), R8
+	VMOVUPD       (DI), Z2
 	VMULPD        Z13, Z2, Z2
 	VMAXPD        Z16, Z2, Z2
 	VMINPD        Z15, Z2, Z2
-	VREDUCEPD     $0x08, Z2, Z3
-	VORPD         Z3, Z14, Z14
+	VREDUCEPD     $0x08, Z2, Z1
+	VORPD         Z1, Z14, Z14
 	VCVTPD2QQ     Z2, Z2
-	VPSUBQ        1216(AX), Z2, Z2
-	VPMINSQ       Z2, Z17, Z17
-	VMOVUPD       128(DI), Z3
+	VPSUBQ        1152(AX), Z2, Z2
+	VMOVDQA64     Z2, Z1
+	VMOVAPD       Z2, Z17
+	VMOVUPD       64(DI), Z3
 	VMULPD        Z13, Z3, Z3
 	VMAXPD        Z16, Z3, Z3
 	VMINPD        Z15, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z4
-	VORPD         Z4, Z14, Z14
+	VREDUCEPD     $0x08, Z3, Z2
+	VORPD         Z2, Z14, Z14
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        1280(AX), Z3, Z3
+	VPSUBQ        1216(AX), Z3, Z3
+	VMOVDQA64     Z3, Z2
 	VPMINSQ       Z3, Z17, Z17
-	VMOVUPD       192(DI), Z4
+	VMOVUPD       128(DI), Z4
 	VMULPD        Z13, Z4, Z4
 	VMAXPD        Z16, Z4, Z4
 	VMINPD        Z15, Z4, Z4
-	VREDUCEPD     $0x08, Z4, Z5
-	VORPD         Z5, Z14, Z14
+	VREDUCEPD     $0x08, Z4, Z3
+	VORPD         Z3, Z14, Z14
 	VCVTPD2QQ     Z4, Z4
-	VPSUBQ        1344(AX), Z4, Z4
+	VPSUBQ        1280(AX), Z4, Z4
+	VMOVDQA64     Z4, Z3
 	VPMINSQ       Z4, Z17, Z17
-	VMOVUPD       256(DI), Z5
+	VMOVUPD       192(DI), Z5
 	VMULPD        Z13, Z5, Z5
 	VMAXPD        Z16, Z5, Z5
 	VMINPD        Z15, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z6
-	VORPD         Z6, Z14, Z14
+	VREDUCEPD     $0x08, Z5, Z4
+	VORPD         Z4, Z14, Z14
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        1408(AX), Z5, Z5
+	VPSUBQ        1344(AX), Z5, Z5
+	VMOVDQA64     Z5, Z4
 	VPMINSQ       Z5, Z17, Z17
-	VMOVUPD       320(DI), Z6
+	VMOVUPD       256(DI), Z6
 	VMULPD        Z13, Z6, Z6
 	VMAXPD        Z16, Z6, Z6
 	VMINPD        Z15, Z6, Z6
-	VREDUCEPD     $0x08, Z6, Z7
-	VORPD         Z7, Z14, Z14
+	VREDUCEPD     $0x08, Z6, Z5
+	VORPD         Z5, Z14, Z14
 	VCVTPD2QQ     Z6, Z6
-	VPSUBQ        1472(AX), Z6, Z6
+	VPSUBQ        1408(AX), Z6, Z6
+	VMOVDQA64     Z6, Z5
 	VPMINSQ       Z6, Z17, Z17
-	VMOVUPD       384(DI), Z7
+	VMOVUPD       320(DI), Z7
 	VMULPD        Z13, Z7, Z7
 	VMAXPD        Z16, Z7, Z7
 	VMINPD        Z15, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z8
-	VORPD         Z8, Z14, Z14
+	VREDUCEPD     $0x08, Z7, Z6
+	VORPD         Z6, Z14, Z14
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        1536(AX), Z7, Z7
+	VPSUBQ        1472(AX), Z7, Z7
+	VMOVDQA64     Z7, Z6
 	VPMINSQ       Z7, Z17, Z17
-	VMOVUPD       448(DI), Z8
+	VMOVUPD       384(DI), Z8
 	VMULPD        Z13, Z8, Z8
 	VMAXPD        Z16, Z8, Z8
 	VMINPD        Z15, Z8, Z8
-	VREDUCEPD     $0x08, Z8, Z9
-	VORPD         Z9, Z14, Z14
+	VREDUCEPD     $0x08, Z8, Z7
+	VORPD         Z7, Z14, Z14
 	VCVTPD2QQ     Z8, Z8
-	VPSUBQ        1600(AX), Z8, Z8
+	VPSUBQ        1536(AX), Z8, Z8
+	VMOVDQA64     Z8, Z7
 	VPMINSQ       Z8, Z17, Z17
-	VMOVUPD       512(DI), Z9
+	VMOVUPD       448(DI), Z9
 	VMULPD        Z13, Z9, Z9
 	VMAXPD        Z16, Z9, Z9
 	VMINPD        Z15, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z10
-	VORPD         Z10, Z14, Z14
+	VREDUCEPD     $0x08, Z9, Z8
+	VORPD         Z8, Z14, Z14
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        1664(AX), Z9, Z9
+	VPSUBQ        1600(AX), Z9, Z9
+	VMOVDQA64     Z9, Z8
 	VPMINSQ       Z9, Z17, Z17
-	VMOVUPD       576(DI), Z10
+	VMOVUPD       512(DI), Z10
 	VMULPD        Z13, Z10, Z10
 	VMAXPD        Z16, Z10, Z10
 	VMINPD        Z15, Z10, Z10
-	VREDUCEPD     $0x08, Z10, Z11
-	VORPD         Z11, Z14, Z14
+	VREDUCEPD     $0x08, Z10, Z9
+	VORPD         Z9, Z14, Z14
 	VCVTPD2QQ     Z10, Z10
-	VPSUBQ        1728(AX), Z10, Z10
+	VPSUBQ        1664(AX), Z10, Z10
+	VMOVDQA64     Z10, Z9
 	VPMINSQ       Z10, Z17, Z17
-	KMOVB         10(AX), K1
-	VMOVAPD       Z0, Z11
-	VMOVUPD       640(DI), K1, Z11
+	VMOVUPD       576(DI), Z11
 	VMULPD        Z13, Z11, Z11
 	VMAXPD        Z16, Z11, Z11
 	VMINPD        Z15, Z11, Z11
-	VREDUCEPD     $0x08, Z11, Z12
-	VORPD         Z12, Z14, Z14
+	VREDUCEPD     $0x08, Z11, Z10
+	VORPD         Z10, Z14, Z14
 	VCVTPD2QQ     Z11, Z11
-	VPSUBQ        1792(AX), Z11, Z11
+	VPSUBQ        1728(AX), Z11, Z11
+	VMOVDQA64     Z11, Z10
 	VPMINSQ       Z11, Z17, Z17
-	KMOVB         11(AX), K1
+	KMOVB         10(AX), K1
 	VMOVAPD       Z0, Z12
-	VMOVUPD       704(DI), K1, Z12
+	VMOVUPD       640(DI), K1, Z12
 	VMULPD        Z13, Z12, Z12
 	VMAXPD        Z16, Z12, Z12
 	VMINPD        Z15, Z12, Z12
-	VREDUCEPD     $0x08, Z12, Z18
-	VORPD         Z18, Z14, Z14
+	VREDUCEPD     $0x08, Z12, Z11
+	VORPD         Z11, Z14, Z14
 	VCVTPD2QQ     Z12, Z12
-	VPSUBQ        1856(AX), Z12, Z12
+	VPSUBQ        1792(AX), Z12, Z12
+	VMOVDQA64     Z12, Z11
 	VPMINSQ       Z12, Z17, Z17
+	KMOVB         11(AX), K1
+	VMOVAPD       Z0, Z18
+	VMOVUPD       704(DI), K1, Z18
+	VMULPD        Z13, Z18, Z18
+	VMAXPD        Z16, Z18, Z18
+	VMINPD        Z15, Z18, Z18
+	VREDUCEPD     $0x08, Z18, Z12
+	VORPD         Z12, Z14, Z14
+	VCVTPD2QQ     Z18, Z18
+	VPSUBQ        1856(AX), Z18, Z18
+	VMOVDQA64     Z18, Z12
+	VPMINSQ       Z18, Z17, Z17
 	VEXTRACTF64X4 $0x01, Z17, Y18
 	VPMINSQ       Y17, Y18, Y18
 	VEXTRACTF64X2 $0x01, Y18, X17
 	VPMINSQ       X18, X17, X17
 	VPERMILPD     $0x01, X17, X18
 	VPMINSQ       X17, X18, X18
-	VMOVQ         X18, R8
-	MOVLQSX       (DX)(BX*4), R9
-	VMOVSD        (DI)(R9*8), X17
+	VMOVQ         X18, R9
+	VMOVSD        (DI)(R8*8), X17
 	VMULSD        X13, X17, X17
 	VCVTSD2SIQ    X17, R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
+	SUBQ          1152(AX)(R8*8), R10
+	SUBQ          R9, R10
 	CMPQ          R10, $+1048576
 	JHI           bad1
 	ADDQ          R10, SI
-	ADDQ          $+1048576, R8
-	VPBROADCASTQ  R8, Z17
+	ADDQ          $+1048576, R9
+	VPBROADCASTQ  R9, Z17
 	VPCMPQ        $0x02, Z17, Z1, K1
 	VPCMPQ        $0x02, Z17, Z2, K2
 	KUNPCKBW      K1, K2, K1
@@ -8788,7 +8816,7 @@ rows26:
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
-	KMOVQ         K1, R8
+	KMOVQ         K1, R9
 	VPCMPQ        $0x02, Z17, Z9, K1
 	VPCMPQ        $0x02, Z17, Z10, K2
 	KUNPCKBW      K1, K2, K1
@@ -8799,17 +8827,17 @@ rows26:
 	KMOVQ         K1, R10
 	XORL          R11, R11
 	XORL          R13, R13
-	BTSQ          R9, R11
+	BTSQ          R8, R11
 	MOVQ          R11, R12
-	CMPQ          R9, $0x40
+	CMPQ          R8, $0x40
 	CMOVQGE       R13, R11
 	CMOVQLT       R13, R12
-	ANDNQ         R8, R11, R8
+	ANDNQ         R9, R11, R9
 	ANDNQ         R10, R12, R10
-	MOVQ          BX, R9
-	SHLQ          $0x04, R9
-	MOVQ          R8, 2176(AX)(R9*1)
-	MOVQ          R10, 2184(AX)(R9*1)
+	MOVQ          BX, R8
+	SHLQ          $0x04, R8
+	MOVQ          R9, 2176(AX)(R8*1)
+	MOVQ          R10, 2184(AX)(R8*1)
 	MOVQ          stride+16(FP), R8
 	ADDQ          R8, DI
 	INCQ          BX
@@ -8819,19 +8847,19 @@ rows26:
 	VCMPPD        $0x04, Z19, Z14, K1
 	KMOVB         K1, DX
 	ORQ           SI, DX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, SI
 	CMPQ          SI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 	MOVQ          8(AX), DX
 
-round28:
+round29:
 	XORL DI, DI
 	MOVQ rows+24(FP), R8
 	MOVQ column+40(FP), R9
 
-turn29:
+turn30:
 	MOVQ    R8, SI
 	SHLQ    $0x04, SI
 	MOVQ    2160(AX)(SI*1), BX
@@ -8839,7 +8867,7 @@ turn29:
 	ANDQ    CX, BX
 	ANDQ    DX, SI
 	ORQ     SI, BX
-	JNE     next30
+	JNE     next31
 	MOVLQSX -4(R9)(R8*4), BX
 	XORL    SI, SI
 	XORL    R11, R11
@@ -8859,36 +8887,36 @@ turn29:
 	ORQ     BX, DI
 	ANDNQ   DX, R10, DX
 
-next30:
+next31:
 	DECQ  R8
-	JNE   turn29
+	JNE   turn30
 	MOVQ  16(AX), BX
 	MOVQ  24(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JEQ   owned31
+	JEQ   owned32
 	MOVQ  32(AX), BX
 	MOVQ  40(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JNE   owned31
+	JNE   owned32
 	MOVQ  16(AX), BX
 	ANDNQ CX, BX, CX
 	MOVQ  24(AX), SI
 	ANDNQ DX, SI, DX
 	INCQ  DI
 
-owned31:
+owned32:
 	MOVQ  CX, BX
 	ORQ   DX, BX
-	JEQ   best27
+	JEQ   best28
 	TESTQ DI, DI
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -10114,163 +10142,174 @@ zero24:
 	MOVQ         SI, 40(AX)
 
 square25:
-	VXORPD       Y16, Y16, Y16
-	MOVQ         $0x2000000000000000, BX
-	VMOVQ        BX, X1
-	VBROADCASTSD X1, Z1
-	XORL         BX, BX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	VXORPD Y16, Y16, Y16
+	XORL   BX, BX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), DI
 
 rows26:
-	VMOVUPD       (DI), Z1
-	VMULPD        Z15, Z1, Z1
-	VMAXPD        Z18, Z1, Z1
-	VMINPD        Z17, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z2
-	VORPD         Z2, Z16, Z16
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        1152(AX), Z1, Z1
-	VMOVAPD       Z1, Z19
-	VMOVUPD       64(DI), Z2
+	MOVLQSX       (DX)(BX*4), R8
+	VMOVUPD       (DI), Z2
 	VMULPD        Z15, Z2, Z2
 	VMAXPD        Z18, Z2, Z2
 	VMINPD        Z17, Z2, Z2
-	VREDUCEPD     $0x08, Z2, Z3
-	VORPD         Z3, Z16, Z16
+	VREDUCEPD     $0x08, Z2, Z1
+	VORPD         Z1, Z16, Z16
 	VCVTPD2QQ     Z2, Z2
-	VPSUBQ        1216(AX), Z2, Z2
-	VPMINSQ       Z2, Z19, Z19
-	VMOVUPD       128(DI), Z3
+	VPSUBQ        1152(AX), Z2, Z2
+	VMOVDQA64     Z2, Z1
+	VMOVAPD       Z2, Z19
+	VMOVUPD       64(DI), Z3
 	VMULPD        Z15, Z3, Z3
 	VMAXPD        Z18, Z3, Z3
 	VMINPD        Z17, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z4
-	VORPD         Z4, Z16, Z16
+	VREDUCEPD     $0x08, Z3, Z2
+	VORPD         Z2, Z16, Z16
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        1280(AX), Z3, Z3
+	VPSUBQ        1216(AX), Z3, Z3
+	VMOVDQA64     Z3, Z2
 	VPMINSQ       Z3, Z19, Z19
-	VMOVUPD       192(DI), Z4
+	VMOVUPD       128(DI), Z4
 	VMULPD        Z15, Z4, Z4
 	VMAXPD        Z18, Z4, Z4
 	VMINPD        Z17, Z4, Z4
-	VREDUCEPD     $0x08, Z4, Z5
-	VORPD         Z5, Z16, Z16
+	VREDUCEPD     $0x08, Z4, Z3
+	VORPD         Z3, Z16, Z16
 	VCVTPD2QQ     Z4, Z4
-	VPSUBQ        1344(AX), Z4, Z4
+	VPSUBQ        1280(AX), Z4, Z4
+	VMOVDQA64     Z4, Z3
 	VPMINSQ       Z4, Z19, Z19
-	VMOVUPD       256(DI), Z5
+	VMOVUPD       192(DI), Z5
 	VMULPD        Z15, Z5, Z5
 	VMAXPD        Z18, Z5, Z5
 	VMINPD        Z17, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z6
-	VORPD         Z6, Z16, Z16
+	VREDUCEPD     $0x08, Z5, Z4
+	VORPD         Z4, Z16, Z16
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        1408(AX), Z5, Z5
+	VPSUBQ        1344(AX), Z5, Z5
+	VMOVDQA64     Z5, Z4
 	VPMINSQ       Z5, Z19, Z19
-	VMOVUPD       320(DI), Z6
+	VMOVUPD       256(DI), Z6
 	VMULPD        Z15, Z6, Z6
 	VMAXPD        Z18, Z6, Z6
 	VMINPD        Z17, Z6, Z6
-	VREDUCEPD     $0x08, Z6, Z7
-	VORPD         Z7, Z16, Z16
+	VREDUCEPD     $0x08, Z6, Z5
+	VORPD         Z5, Z16, Z16
 	VCVTPD2QQ     Z6, Z6
-	VPSUBQ        1472(AX), Z6, Z6
+	VPSUBQ        1408(AX), Z6, Z6
+	VMOVDQA64     Z6, Z5
 	VPMINSQ       Z6, Z19, Z19
-	VMOVUPD       384(DI), Z7
+	VMOVUPD       320(DI), Z7
 	VMULPD        Z15, Z7, Z7
 	VMAXPD        Z18, Z7, Z7
 	VMINPD        Z17, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z8
-	VORPD         Z8, Z16, Z16
+	VREDUCEPD     $0x08, Z7, Z6
+	VORPD         Z6, Z16, Z16
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        1536(AX), Z7, Z7
+	VPSUBQ        1472(AX), Z7, Z7
+	VMOVDQA64     Z7, Z6
 	VPMINSQ       Z7, Z19, Z19
-	VMOVUPD       448(DI), Z8
+	VMOVUPD       384(DI), Z8
 	VMULPD        Z15, Z8, Z8
 	VMAXPD        Z18, Z8, Z8
 	VMINPD        Z17, Z8, Z8
-	VREDUCEPD     $0x08, Z8, Z9
-	VORPD         Z9, Z16, Z16
+	VREDUCEPD     $0x08, Z8, Z7
+	VORPD         Z7, Z16, Z16
 	VCVTPD2QQ     Z8, Z8
-	VPSUBQ        1600(AX), Z8, Z8
+	VPSUBQ        1536(AX), Z8, Z8
+	VMOVDQA64     Z8, Z7
 	VPMINSQ       Z8, Z19, Z19
-	VMOVUPD       512(DI), Z9
+	VMOVUPD       448(DI), Z9
 	VMULPD        Z15, Z9, Z9
 	VMAXPD        Z18, Z9, Z9
 	VMINPD        Z17, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z10
-	VORPD         Z10, Z16, Z16
+	VREDUCEPD     $0x08, Z9, Z8
+	VORPD         Z8, Z16, Z16
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        1664(AX), Z9, Z9
+	VPSUBQ        1600(AX), Z9, Z9
+	VMOVDQA64     Z9, Z8
 	VPMINSQ       Z9, Z19, Z19
-	VMOVUPD       576(DI), Z10
+	VMOVUPD       512(DI), Z10
 	VMULPD        Z15, Z10, Z10
 	VMAXPD        Z18, Z10, Z10
 	VMINPD        Z17, Z10, Z10
-	VREDUCEPD     $0x08, Z10, Z11
-	VORPD         Z11, Z16, Z16
+	VREDUCEPD     $0x08, Z10, Z9
+	VORPD         Z9, Z16, Z16
 	VCVTPD2QQ     Z10, Z10
-	VPSUBQ        1728(AX), Z10, Z10
+	VPSUBQ        1664(AX), Z10, Z10
+	VMOVDQA64     Z10, Z9
 	VPMINSQ       Z10, Z19, Z19
-	VMOVUPD       640(DI), Z11
+	VMOVUPD       576(DI), Z11
 	VMULPD        Z15, Z11, Z11
 	VMAXPD        Z18, Z11, Z11
 	VMINPD        Z17, Z11, Z11
-	VREDUCEPD     $0x08, Z11, Z12
-	VORPD         Z12, Z16, Z16
+	VREDUCEPD     $0x08, Z11, Z10
+	VORPD         Z10, Z16, Z16
 	VCVTPD2QQ     Z11, Z11
-	VPSUBQ        1792(AX), Z11, Z11
+	VPSUBQ        1728(AX), Z11, Z11
+	VMOVDQA64     Z11, Z10
 	VPMINSQ       Z11, Z19, Z19
-	VMOVUPD       704(DI), Z12
+	VMOVUPD       640(DI), Z12
 	VMULPD        Z15, Z12, Z12
 	VMAXPD        Z18, Z12, Z12
 	VMINPD        Z17, Z12, Z12
-	VREDUCEPD     $0x08, Z12, Z13
-	VORPD         Z13, Z16, Z16
+	VREDUCEPD     $0x08, Z12, Z11
+	VORPD         Z11, Z16, Z16
 	VCVTPD2QQ     Z12, Z12
-	VPSUBQ        1856(AX), Z12, Z12
+	VPSUBQ        1792(AX), Z12, Z12
+	VMOVDQA64     Z12, Z11
 	VPMINSQ       Z12, Z19, Z19
-	KMOVB         12(AX), K1
-	VMOVAPD       Z0, Z13
-	VMOVUPD       768(DI), K1, Z13
+	VMOVUPD       704(DI), Z13
 	VMULPD        Z15, Z13, Z13
 	VMAXPD        Z18, Z13, Z13
 	VMINPD        Z17, Z13, Z13
-	VREDUCEPD     $0x08, Z13, Z14
-	VORPD         Z14, Z16, Z16
+	VREDUCEPD     $0x08, Z13, Z12
+	VORPD         Z12, Z16, Z16
 	VCVTPD2QQ     Z13, Z13
-	VPSUBQ        1920(AX), Z13, Z13
+	VPSUBQ        1856(AX), Z13, Z13
+	VMOVDQA64     Z13, Z12
 	VPMINSQ       Z13, Z19, Z19
-	KMOVB         13(AX), K1
+	KMOVB         12(AX), K1
 	VMOVAPD       Z0, Z14
-	VMOVUPD       832(DI), K1, Z14
+	VMOVUPD       768(DI), K1, Z14
 	VMULPD        Z15, Z14, Z14
 	VMAXPD        Z18, Z14, Z14
 	VMINPD        Z17, Z14, Z14
-	VREDUCEPD     $0x08, Z14, Z20
-	VORPD         Z20, Z16, Z16
+	VREDUCEPD     $0x08, Z14, Z13
+	VORPD         Z13, Z16, Z16
 	VCVTPD2QQ     Z14, Z14
-	VPSUBQ        1984(AX), Z14, Z14
+	VPSUBQ        1920(AX), Z14, Z14
+	VMOVDQA64     Z14, Z13
 	VPMINSQ       Z14, Z19, Z19
+	KMOVB         13(AX), K1
+	VMOVAPD       Z0, Z20
+	VMOVUPD       832(DI), K1, Z20
+	VMULPD        Z15, Z20, Z20
+	VMAXPD        Z18, Z20, Z20
+	VMINPD        Z17, Z20, Z20
+	VREDUCEPD     $0x08, Z20, Z14
+	VORPD         Z14, Z16, Z16
+	VCVTPD2QQ     Z20, Z20
+	VPSUBQ        1984(AX), Z20, Z20
+	VMOVDQA64     Z20, Z14
+	VPMINSQ       Z20, Z19, Z19
 	VEXTRACTF64X4 $0x01, Z19, Y20
 	VPMINSQ       Y19, Y20, Y20
 	VEXTRACTF64X2 $0x01, Y20, X19
 	VPMINSQ       X20, X19, X19
 	VPERMILPD     $0x01, X19, X20
 	VPMINSQ       X19, X20, X20
-	VMOVQ         X20, R8
-	MOVLQSX       (DX)(BX*4), R9
-	VMOVSD        (DI)(R9*8), X19
+	VMOVQ         X20, R9
+	VMOVSD        (DI)(R8*8), X19
 	VMULSD        X15, X19, X19
 	VCVTSD2SIQ    X19, R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
+	SUBQ          1152(AX)(R8*8), R10
+	SUBQ          R9, R10
 	CMPQ          R10, $+1048576
 	JHI           bad1
 	ADDQ          R10, SI
-	ADDQ          $+1048576, R8
-	VPBROADCASTQ  R8, Z19
+	ADDQ          $+1048576, R9
+	VPBROADCASTQ  R9, Z19
 	VPCMPQ        $0x02, Z19, Z1, K1
 	VPCMPQ        $0x02, Z19, Z2, K2
 	KUNPCKBW      K1, K2, K1
@@ -10286,7 +10325,7 @@ rows26:
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
-	KMOVQ         K1, R8
+	KMOVQ         K1, R9
 	VPCMPQ        $0x02, Z19, Z9, K1
 	VPCMPQ        $0x02, Z19, Z10, K2
 	KUNPCKBW      K1, K2, K1
@@ -10301,17 +10340,17 @@ rows26:
 	KMOVQ         K1, R10
 	XORL          R11, R11
 	XORL          R13, R13
-	BTSQ          R9, R11
+	BTSQ          R8, R11
 	MOVQ          R11, R12
-	CMPQ          R9, $0x40
+	CMPQ          R8, $0x40
 	CMOVQGE       R13, R11
 	CMOVQLT       R13, R12
-	ANDNQ         R8, R11, R8
+	ANDNQ         R9, R11, R9
 	ANDNQ         R10, R12, R10
-	MOVQ          BX, R9
-	SHLQ          $0x04, R9
-	MOVQ          R8, 2176(AX)(R9*1)
-	MOVQ          R10, 2184(AX)(R9*1)
+	MOVQ          BX, R8
+	SHLQ          $0x04, R8
+	MOVQ          R9, 2176(AX)(R8*1)
+	MOVQ          R10, 2184(AX)(R8*1)
 	MOVQ          stride+16(FP), R8
 	ADDQ          R8, DI
 	INCQ          BX
@@ -10321,19 +10360,19 @@ rows26:
 	VCMPPD        $0x04, Z21, Z16, K1
 	KMOVB         K1, DX
 	ORQ           SI, DX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, SI
 	CMPQ          SI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 	MOVQ          8(AX), DX
 
-round28:
+round29:
 	XORL DI, DI
 	MOVQ rows+24(FP), R8
 	MOVQ column+40(FP), R9
 
-turn29:
+turn30:
 	MOVQ    R8, SI
 	SHLQ    $0x04, SI
 	MOVQ    2160(AX)(SI*1), BX
@@ -10341,7 +10380,7 @@ turn29:
 	ANDQ    CX, BX
 	ANDQ    DX, SI
 	ORQ     SI, BX
-	JNE     next30
+	JNE     next31
 	MOVLQSX -4(R9)(R8*4), BX
 	XORL    SI, SI
 	XORL    R11, R11
@@ -10361,36 +10400,36 @@ turn29:
 	ORQ     BX, DI
 	ANDNQ   DX, R10, DX
 
-next30:
+next31:
 	DECQ  R8
-	JNE   turn29
+	JNE   turn30
 	MOVQ  16(AX), BX
 	MOVQ  24(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JEQ   owned31
+	JEQ   owned32
 	MOVQ  32(AX), BX
 	MOVQ  40(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JNE   owned31
+	JNE   owned32
 	MOVQ  16(AX), BX
 	ANDNQ CX, BX, CX
 	MOVQ  24(AX), SI
 	ANDNQ DX, SI, DX
 	INCQ  DI
 
-owned31:
+owned32:
 	MOVQ  CX, BX
 	ORQ   DX, BX
-	JEQ   best27
+	JEQ   best28
 	TESTQ DI, DI
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -11726,181 +11765,194 @@ zero24:
 	MOVQ         SI, 40(AX)
 
 square25:
-	VXORPD       Y18, Y18, Y18
-	MOVQ         $0x2000000000000000, BX
-	VMOVQ        BX, X1
-	VBROADCASTSD X1, Z1
-	XORL         BX, BX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	VXORPD Y18, Y18, Y18
+	XORL   BX, BX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), DI
 
 rows26:
-	VMOVUPD       (DI), Z1
-	VMULPD        Z17, Z1, Z1
-	VMAXPD        Z20, Z1, Z1
-	VMINPD        Z19, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z2
-	VORPD         Z2, Z18, Z18
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        1152(AX), Z1, Z1
-	VMOVAPD       Z1, Z21
-	VMOVUPD       64(DI), Z2
+	MOVLQSX       (DX)(BX*4), R8
+	VMOVUPD       (DI), Z2
 	VMULPD        Z17, Z2, Z2
 	VMAXPD        Z20, Z2, Z2
 	VMINPD        Z19, Z2, Z2
-	VREDUCEPD     $0x08, Z2, Z3
-	VORPD         Z3, Z18, Z18
+	VREDUCEPD     $0x08, Z2, Z1
+	VORPD         Z1, Z18, Z18
 	VCVTPD2QQ     Z2, Z2
-	VPSUBQ        1216(AX), Z2, Z2
-	VPMINSQ       Z2, Z21, Z21
-	VMOVUPD       128(DI), Z3
+	VPSUBQ        1152(AX), Z2, Z2
+	VMOVDQA64     Z2, Z1
+	VMOVAPD       Z2, Z21
+	VMOVUPD       64(DI), Z3
 	VMULPD        Z17, Z3, Z3
 	VMAXPD        Z20, Z3, Z3
 	VMINPD        Z19, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z4
-	VORPD         Z4, Z18, Z18
+	VREDUCEPD     $0x08, Z3, Z2
+	VORPD         Z2, Z18, Z18
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        1280(AX), Z3, Z3
+	VPSUBQ        1216(AX), Z3, Z3
+	VMOVDQA64     Z3, Z2
 	VPMINSQ       Z3, Z21, Z21
-	VMOVUPD       192(DI), Z4
+	VMOVUPD       128(DI), Z4
 	VMULPD        Z17, Z4, Z4
 	VMAXPD        Z20, Z4, Z4
 	VMINPD        Z19, Z4, Z4
-	VREDUCEPD     $0x08, Z4, Z5
-	VORPD         Z5, Z18, Z18
+	VREDUCEPD     $0x08, Z4, Z3
+	VORPD         Z3, Z18, Z18
 	VCVTPD2QQ     Z4, Z4
-	VPSUBQ        1344(AX), Z4, Z4
+	VPSUBQ        1280(AX), Z4, Z4
+	VMOVDQA64     Z4, Z3
 	VPMINSQ       Z4, Z21, Z21
-	VMOVUPD       256(DI), Z5
+	VMOVUPD       192(DI), Z5
 	VMULPD        Z17, Z5, Z5
 	VMAXPD        Z20, Z5, Z5
 	VMINPD        Z19, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z6
-	VORPD         Z6, Z18, Z18
+	VREDUCEPD     $0x08, Z5, Z4
+	VORPD         Z4, Z18, Z18
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        1408(AX), Z5, Z5
+	VPSUBQ        1344(AX), Z5, Z5
+	VMOVDQA64     Z5, Z4
 	VPMINSQ       Z5, Z21, Z21
-	VMOVUPD       320(DI), Z6
+	VMOVUPD       256(DI), Z6
 	VMULPD        Z17, Z6, Z6
 	VMAXPD        Z20, Z6, Z6
 	VMINPD        Z19, Z6, Z6
-	VREDUCEPD     $0x08, Z6, Z7
-	VORPD         Z7, Z18, Z18
+	VREDUCEPD     $0x08, Z6, Z5
+	VORPD         Z5, Z18, Z18
 	VCVTPD2QQ     Z6, Z6
-	VPSUBQ        1472(AX), Z6, Z6
+	VPSUBQ        1408(AX), Z6, Z6
+	VMOVDQA64     Z6, Z5
 	VPMINSQ       Z6, Z21, Z21
-	VMOVUPD       384(DI), Z7
+	VMOVUPD       320(DI), Z7
 	VMULPD        Z17, Z7, Z7
 	VMAXPD        Z20, Z7, Z7
 	VMINPD        Z19, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z8
-	VORPD         Z8, Z18, Z18
+	VREDUCEPD     $0x08, Z7, Z6
+	VORPD         Z6, Z18, Z18
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        1536(AX), Z7, Z7
+	VPSUBQ        1472(AX), Z7, Z7
+	VMOVDQA64     Z7, Z6
 	VPMINSQ       Z7, Z21, Z21
-	VMOVUPD       448(DI), Z8
+	VMOVUPD       384(DI), Z8
 	VMULPD        Z17, Z8, Z8
 	VMAXPD        Z20, Z8, Z8
 	VMINPD        Z19, Z8, Z8
-	VREDUCEPD     $0x08, Z8, Z9
-	VORPD         Z9, Z18, Z18
+	VREDUCEPD     $0x08, Z8, Z7
+	VORPD         Z7, Z18, Z18
 	VCVTPD2QQ     Z8, Z8
-	VPSUBQ        1600(AX), Z8, Z8
+	VPSUBQ        1536(AX), Z8, Z8
+	VMOVDQA64     Z8, Z7
 	VPMINSQ       Z8, Z21, Z21
-	VMOVUPD       512(DI), Z9
+	VMOVUPD       448(DI), Z9
 	VMULPD        Z17, Z9, Z9
 	VMAXPD        Z20, Z9, Z9
 	VMINPD        Z19, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z10
-	VORPD         Z10, Z18, Z18
+	VREDUCEPD     $0x08, Z9, Z8
+	VORPD         Z8, Z18, Z18
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        1664(AX), Z9, Z9
+	VPSUBQ        1600(AX), Z9, Z9
+	VMOVDQA64     Z9, Z8
 	VPMINSQ       Z9, Z21, Z21
-	VMOVUPD       576(DI), Z10
+	VMOVUPD       512(DI), Z10
 	VMULPD        Z17, Z10, Z10
 	VMAXPD        Z20, Z10, Z10
 	VMINPD        Z19, Z10, Z10
-	VREDUCEPD     $0x08, Z10, Z11
-	VORPD         Z11, Z18, Z18
+	VREDUCEPD     $0x08, Z10, Z9
+	VORPD         Z9, Z18, Z18
 	VCVTPD2QQ     Z10, Z10
-	VPSUBQ        1728(AX), Z10, Z10
+	VPSUBQ        1664(AX), Z10, Z10
+	VMOVDQA64     Z10, Z9
 	VPMINSQ       Z10, Z21, Z21
-	VMOVUPD       640(DI), Z11
+	VMOVUPD       576(DI), Z11
 	VMULPD        Z17, Z11, Z11
 	VMAXPD        Z20, Z11, Z11
 	VMINPD        Z19, Z11, Z11
-	VREDUCEPD     $0x08, Z11, Z12
-	VORPD         Z12, Z18, Z18
+	VREDUCEPD     $0x08, Z11, Z10
+	VORPD         Z10, Z18, Z18
 	VCVTPD2QQ     Z11, Z11
-	VPSUBQ        1792(AX), Z11, Z11
+	VPSUBQ        1728(AX), Z11, Z11
+	VMOVDQA64     Z11, Z10
 	VPMINSQ       Z11, Z21, Z21
-	VMOVUPD       704(DI), Z12
+	VMOVUPD       640(DI), Z12
 	VMULPD        Z17, Z12, Z12
 	VMAXPD        Z20, Z12, Z12
 	VMINPD        Z19, Z12, Z12
-	VREDUCEPD     $0x08, Z12, Z13
-	VORPD         Z13, Z18, Z18
+	VREDUCEPD     $0x08, Z12, Z11
+	VORPD         Z11, Z18, Z18
 	VCVTPD2QQ     Z12, Z12
-	VPSUBQ        1856(AX), Z12, Z12
+	VPSUBQ        1792(AX), Z12, Z12
+	VMOVDQA64     Z12, Z11
 	VPMINSQ       Z12, Z21, Z21
-	VMOVUPD       768(DI), Z13
+	VMOVUPD       704(DI), Z13
 	VMULPD        Z17, Z13, Z13
 	VMAXPD        Z20, Z13, Z13
 	VMINPD        Z19, Z13, Z13
-	VREDUCEPD     $0x08, Z13, Z14
-	VORPD         Z14, Z18, Z18
+	VREDUCEPD     $0x08, Z13, Z12
+	VORPD         Z12, Z18, Z18
 	VCVTPD2QQ     Z13, Z13
-	VPSUBQ        1920(AX), Z13, Z13
+	VPSUBQ        1856(AX), Z13, Z13
+	VMOVDQA64     Z13, Z12
 	VPMINSQ       Z13, Z21, Z21
-	VMOVUPD       832(DI), Z14
+	VMOVUPD       768(DI), Z14
 	VMULPD        Z17, Z14, Z14
 	VMAXPD        Z20, Z14, Z14
 	VMINPD        Z19, Z14, Z14
-	VREDUCEPD     $0x08, Z14, Z15
-	VORPD         Z15, Z18, Z18
+	VREDUCEPD     $0x08, Z14, Z13
+	VORPD         Z13, Z18, Z18
 	VCVTPD2QQ     Z14, Z14
-	VPSUBQ        1984(AX), Z14, Z14
+	VPSUBQ        1920(AX), Z14, Z14
+	VMOVDQA64     Z14, Z13
 	VPMINSQ       Z14, Z21, Z21
-	KMOVB         14(AX), K1
-	VMOVAPD       Z0, Z15
-	VMOVUPD       896(DI), K1, Z15
+	VMOVUPD       832(DI), Z15
 	VMULPD        Z17, Z15, Z15
 	VMAXPD        Z20, Z15, Z15
 	VMINPD        Z19, Z15, Z15
-	VREDUCEPD     $0x08, Z15, Z16
-	VORPD         Z16, Z18, Z18
+	VREDUCEPD     $0x08, Z15, Z14
+	VORPD         Z14, Z18, Z18
 	VCVTPD2QQ     Z15, Z15
-	VPSUBQ        2048(AX), Z15, Z15
+	VPSUBQ        1984(AX), Z15, Z15
+	VMOVDQA64     Z15, Z14
 	VPMINSQ       Z15, Z21, Z21
-	KMOVB         15(AX), K1
+	KMOVB         14(AX), K1
 	VMOVAPD       Z0, Z16
-	VMOVUPD       960(DI), K1, Z16
+	VMOVUPD       896(DI), K1, Z16
 	VMULPD        Z17, Z16, Z16
 	VMAXPD        Z20, Z16, Z16
 	VMINPD        Z19, Z16, Z16
-	VREDUCEPD     $0x08, Z16, Z22
-	VORPD         Z22, Z18, Z18
+	VREDUCEPD     $0x08, Z16, Z15
+	VORPD         Z15, Z18, Z18
 	VCVTPD2QQ     Z16, Z16
-	VPSUBQ        2112(AX), Z16, Z16
+	VPSUBQ        2048(AX), Z16, Z16
+	VMOVDQA64     Z16, Z15
 	VPMINSQ       Z16, Z21, Z21
+	KMOVB         15(AX), K1
+	VMOVAPD       Z0, Z22
+	VMOVUPD       960(DI), K1, Z22
+	VMULPD        Z17, Z22, Z22
+	VMAXPD        Z20, Z22, Z22
+	VMINPD        Z19, Z22, Z22
+	VREDUCEPD     $0x08, Z22, Z16
+	VORPD         Z16, Z18, Z18
+	VCVTPD2QQ     Z22, Z22
+	VPSUBQ        2112(AX), Z22, Z22
+	VMOVDQA64     Z22, Z16
+	VPMINSQ       Z22, Z21, Z21
 	VEXTRACTF64X4 $0x01, Z21, Y22
 	VPMINSQ       Y21, Y22, Y22
 	VEXTRACTF64X2 $0x01, Y22, X21
 	VPMINSQ       X22, X21, X21
 	VPERMILPD     $0x01, X21, X22
 	VPMINSQ       X21, X22, X22
-	VMOVQ         X22, R8
-	MOVLQSX       (DX)(BX*4), R9
-	VMOVSD        (DI)(R9*8), X21
+	VMOVQ         X22, R9
+	VMOVSD        (DI)(R8*8), X21
 	VMULSD        X17, X21, X21
 	VCVTSD2SIQ    X21, R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
+	SUBQ          1152(AX)(R8*8), R10
+	SUBQ          R9, R10
 	CMPQ          R10, $+1048576
 	JHI           bad1
 	ADDQ          R10, SI
-	ADDQ          $+1048576, R8
-	VPBROADCASTQ  R8, Z21
+	ADDQ          $+1048576, R9
+	VPBROADCASTQ  R9, Z21
 	VPCMPQ        $0x02, Z21, Z1, K1
 	VPCMPQ        $0x02, Z21, Z2, K2
 	KUNPCKBW      K1, K2, K1
@@ -11916,7 +11968,7 @@ rows26:
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
-	KMOVQ         K1, R8
+	KMOVQ         K1, R9
 	VPCMPQ        $0x02, Z21, Z9, K1
 	VPCMPQ        $0x02, Z21, Z10, K2
 	KUNPCKBW      K1, K2, K1
@@ -11935,17 +11987,17 @@ rows26:
 	KMOVQ         K1, R10
 	XORL          R11, R11
 	XORL          R13, R13
-	BTSQ          R9, R11
+	BTSQ          R8, R11
 	MOVQ          R11, R12
-	CMPQ          R9, $0x40
+	CMPQ          R8, $0x40
 	CMOVQGE       R13, R11
 	CMOVQLT       R13, R12
-	ANDNQ         R8, R11, R8
+	ANDNQ         R9, R11, R9
 	ANDNQ         R10, R12, R10
-	MOVQ          BX, R9
-	SHLQ          $0x04, R9
-	MOVQ          R8, 2176(AX)(R9*1)
-	MOVQ          R10, 2184(AX)(R9*1)
+	MOVQ          BX, R8
+	SHLQ          $0x04, R8
+	MOVQ          R9, 2176(AX)(R8*1)
+	MOVQ          R10, 2184(AX)(R8*1)
 	MOVQ          stride+16(FP), R8
 	ADDQ          R8, DI
 	INCQ          BX
@@ -11955,19 +12007,19 @@ rows26:
 	VCMPPD        $0x04, Z23, Z18, K1
 	KMOVB         K1, DX
 	ORQ           SI, DX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, SI
 	CMPQ          SI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 	MOVQ          8(AX), DX
 
-round28:
+round29:
 	XORL DI, DI
 	MOVQ rows+24(FP), R8
 	MOVQ column+40(FP), R9
 
-turn29:
+turn30:
 	MOVQ    R8, SI
 	SHLQ    $0x04, SI
 	MOVQ    2160(AX)(SI*1), BX
@@ -11975,7 +12027,7 @@ turn29:
 	ANDQ    CX, BX
 	ANDQ    DX, SI
 	ORQ     SI, BX
-	JNE     next30
+	JNE     next31
 	MOVLQSX -4(R9)(R8*4), BX
 	XORL    SI, SI
 	XORL    R11, R11
@@ -11995,36 +12047,36 @@ turn29:
 	ORQ     BX, DI
 	ANDNQ   DX, R10, DX
 
-next30:
+next31:
 	DECQ  R8
-	JNE   turn29
+	JNE   turn30
 	MOVQ  16(AX), BX
 	MOVQ  24(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JEQ   owned31
+	JEQ   owned32
 	MOVQ  32(AX), BX
 	MOVQ  40(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JNE   owned31
+	JNE   owned32
 	MOVQ  16(AX), BX
 	ANDNQ CX, BX, CX
 	MOVQ  24(AX), SI
 	ANDNQ DX, SI, DX
 	INCQ  DI
 
-owned31:
+owned32:
 	MOVQ  CX, BX
 	ORQ   DX, BX
-	JEQ   best27
+	JEQ   best28
 	TESTQ DI, DI
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -12496,50 +12548,48 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y4, Y4, Y4
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y4, Y4, Y4
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VMOVAPD       Z0, Z1
-	VMOVUPS.Z     (R8), K1, Y7
-	VCVTPS2PD     Y7, K1, Z1
-	VMULPD        Z3, Z1, Z1
-	VMAXPD        Z6, Z1, Z1
-	VMINPD        Z5, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z8
-	VORPD         Z8, Z4, Z4
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z8
+	MOVLQSX       (BX)(SI*4), R9
+	VMOVAPD       Z0, Z8
+	VMOVUPS.Z     (R8), K1, Y1
+	VCVTPS2PD     Y1, K1, Z8
+	VMULPD        Z3, Z8, Z8
+	VMAXPD        Z6, Z8, Z8
+	VMINPD        Z5, Z8, Z8
+	VREDUCEPD     $0x08, Z8, Z1
+	VORPD         Z1, Z4, Z4
+	VCVTPD2QQ     Z8, Z8
+	VPSUBQ        Z2, Z8, Z8
+	VMOVDQA64     Z8, Z1
+	VMOVAPD       Z8, Z8
 	VEXTRACTF64X4 $0x01, Z8, Y7
 	VPMINSQ       Y8, Y7, Y7
 	VEXTRACTF64X2 $0x01, Y7, X8
 	VPMINSQ       X7, X8, X8
 	VPERMILPD     $0x01, X8, X7
 	VPMINSQ       X8, X7, X7
-	VMOVQ         X7, R9
-	MOVLQSX       (BX)(SI*4), R10
+	VMOVQ         X7, R10
 	VXORPD        X7, X7, X7
-	VCVTSS2SD     (R8)(R10*4), X7, X7
+	VCVTSS2SD     (R8)(R9*4), X7, X7
 	VMULSD        X3, X7, X7
 	VCVTSD2SIQ    X7, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z8
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z8
 	VPCMPQ        $0x02, Z8, Z1, K2
-	KMOVB         K2, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	KMOVB         K2, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -12549,43 +12599,43 @@ rows26:
 	VCMPPD        $0x04, Z7, Z4, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -13064,63 +13114,62 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y6, Y6, Y6
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y6, Y6, Y6
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VCVTPS2PD     (R8), Z1
-	VMULPD        Z5, Z1, Z1
-	VMAXPD        Z8, Z1, Z1
-	VMINPD        Z7, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z6, Z6
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z10
-	VMOVAPD       Z0, Z3
-	VMOVUPS.Z     32(R8), K1, Y9
-	VCVTPS2PD     Y9, K1, Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VCVTPS2PD     (R8), Z3
 	VMULPD        Z5, Z3, Z3
 	VMAXPD        Z8, Z3, Z3
 	VMINPD        Z7, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z11
-	VORPD         Z11, Z6, Z6
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z6, Z6
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z10, Z10
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z10
+	VMOVAPD       Z0, Z11
+	VMOVUPS.Z     32(R8), K1, Y3
+	VCVTPS2PD     Y3, K1, Z11
+	VMULPD        Z5, Z11, Z11
+	VMAXPD        Z8, Z11, Z11
+	VMINPD        Z7, Z11, Z11
+	VREDUCEPD     $0x08, Z11, Z3
+	VORPD         Z3, Z6, Z6
+	VCVTPD2QQ     Z11, Z11
+	VPSUBQ        Z4, Z11, Z11
+	VMOVDQA64     Z11, Z3
+	VPMINSQ       Z11, Z10, Z10
 	VEXTRACTF64X4 $0x01, Z10, Y9
 	VPMINSQ       Y10, Y9, Y9
 	VEXTRACTF64X2 $0x01, Y9, X10
 	VPMINSQ       X9, X10, X10
 	VPERMILPD     $0x01, X10, X9
 	VPMINSQ       X10, X9, X9
-	VMOVQ         X9, R9
-	MOVLQSX       (BX)(SI*4), R10
+	VMOVQ         X9, R10
 	VXORPD        X9, X9, X9
-	VCVTSS2SD     (R8)(R10*4), X9, X9
+	VCVTSS2SD     (R8)(R9*4), X9, X9
 	VMULSD        X5, X9, X9
 	VCVTSD2SIQ    X9, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z10
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z10
 	VPCMPQ        $0x02, Z10, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z10, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -13130,43 +13179,43 @@ rows26:
 	VCMPPD        $0x04, Z9, Z6, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -13719,76 +13768,76 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y8, Y8, Y8
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y8, Y8, Y8
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VCVTPS2PD     (R8), Z1
-	VMULPD        Z7, Z1, Z1
-	VMAXPD        Z10, Z1, Z1
-	VMINPD        Z9, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z8, Z8
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z12
-	VCVTPS2PD     32(R8), Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VCVTPS2PD     (R8), Z3
 	VMULPD        Z7, Z3, Z3
 	VMAXPD        Z10, Z3, Z3
 	VMINPD        Z9, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z5
-	VORPD         Z5, Z8, Z8
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z8, Z8
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z12, Z12
-	VMOVAPD       Z0, Z5
-	VMOVUPS.Z     64(R8), K1, Y11
-	VCVTPS2PD     Y11, K1, Z5
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z12
+	VCVTPS2PD     32(R8), Z5
 	VMULPD        Z7, Z5, Z5
 	VMAXPD        Z10, Z5, Z5
 	VMINPD        Z9, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z13
-	VORPD         Z13, Z8, Z8
+	VREDUCEPD     $0x08, Z5, Z3
+	VORPD         Z3, Z8, Z8
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        Z6, Z5, Z5
+	VPSUBQ        Z4, Z5, Z5
+	VMOVDQA64     Z5, Z3
 	VPMINSQ       Z5, Z12, Z12
+	VMOVAPD       Z0, Z13
+	VMOVUPS.Z     64(R8), K1, Y5
+	VCVTPS2PD     Y5, K1, Z13
+	VMULPD        Z7, Z13, Z13
+	VMAXPD        Z10, Z13, Z13
+	VMINPD        Z9, Z13, Z13
+	VREDUCEPD     $0x08, Z13, Z5
+	VORPD         Z5, Z8, Z8
+	VCVTPD2QQ     Z13, Z13
+	VPSUBQ        Z6, Z13, Z13
+	VMOVDQA64     Z13, Z5
+	VPMINSQ       Z13, Z12, Z12
 	VEXTRACTF64X4 $0x01, Z12, Y11
 	VPMINSQ       Y12, Y11, Y11
 	VEXTRACTF64X2 $0x01, Y11, X12
 	VPMINSQ       X11, X12, X12
 	VPERMILPD     $0x01, X12, X11
 	VPMINSQ       X12, X11, X11
-	VMOVQ         X11, R9
-	MOVLQSX       (BX)(SI*4), R10
+	VMOVQ         X11, R10
 	VXORPD        X11, X11, X11
-	VCVTSS2SD     (R8)(R10*4), X11, X11
+	VCVTSS2SD     (R8)(R9*4), X11, X11
 	VMULSD        X7, X11, X11
 	VCVTSD2SIQ    X11, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z12
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z12
 	VPCMPQ        $0x02, Z12, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z12, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z12, Z5, K2
 	KMOVB         K2, R11
 	SHLQ          $0x10, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -13798,43 +13847,43 @@ rows26:
 	VCMPPD        $0x04, Z11, Z8, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -14459,89 +14508,90 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y10, Y10, Y10
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y10, Y10, Y10
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VCVTPS2PD     (R8), Z1
-	VMULPD        Z9, Z1, Z1
-	VMAXPD        Z12, Z1, Z1
-	VMINPD        Z11, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z10, Z10
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z13
-	VCVTPS2PD     32(R8), Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VCVTPS2PD     (R8), Z3
 	VMULPD        Z9, Z3, Z3
 	VMAXPD        Z12, Z3, Z3
 	VMINPD        Z11, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z5
-	VORPD         Z5, Z10, Z10
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z10, Z10
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z13, Z13
-	VCVTPS2PD     64(R8), Z5
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z13
+	VCVTPS2PD     32(R8), Z5
 	VMULPD        Z9, Z5, Z5
 	VMAXPD        Z12, Z5, Z5
 	VMINPD        Z11, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z7
-	VORPD         Z7, Z10, Z10
+	VREDUCEPD     $0x08, Z5, Z3
+	VORPD         Z3, Z10, Z10
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        Z6, Z5, Z5
+	VPSUBQ        Z4, Z5, Z5
+	VMOVDQA64     Z5, Z3
 	VPMINSQ       Z5, Z13, Z13
-	VMOVAPD       Z0, Z7
-	VMOVUPS.Z     96(R8), K1, Y14
-	VCVTPS2PD     Y14, K1, Z7
+	VCVTPS2PD     64(R8), Z7
 	VMULPD        Z9, Z7, Z7
 	VMAXPD        Z12, Z7, Z7
 	VMINPD        Z11, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z14
-	VORPD         Z14, Z10, Z10
+	VREDUCEPD     $0x08, Z7, Z5
+	VORPD         Z5, Z10, Z10
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        Z8, Z7, Z7
+	VPSUBQ        Z6, Z7, Z7
+	VMOVDQA64     Z7, Z5
 	VPMINSQ       Z7, Z13, Z13
+	VMOVAPD       Z0, Z14
+	VMOVUPS.Z     96(R8), K1, Y7
+	VCVTPS2PD     Y7, K1, Z14
+	VMULPD        Z9, Z14, Z14
+	VMAXPD        Z12, Z14, Z14
+	VMINPD        Z11, Z14, Z14
+	VREDUCEPD     $0x08, Z14, Z7
+	VORPD         Z7, Z10, Z10
+	VCVTPD2QQ     Z14, Z14
+	VPSUBQ        Z8, Z14, Z14
+	VMOVDQA64     Z14, Z7
+	VPMINSQ       Z14, Z13, Z13
 	VEXTRACTF64X4 $0x01, Z13, Y14
 	VPMINSQ       Y13, Y14, Y14
 	VEXTRACTF64X2 $0x01, Y14, X13
 	VPMINSQ       X14, X13, X13
 	VPERMILPD     $0x01, X13, X14
 	VPMINSQ       X13, X14, X14
-	VMOVQ         X14, R9
-	MOVLQSX       (BX)(SI*4), R10
+	VMOVQ         X14, R10
 	VXORPD        X13, X13, X13
-	VCVTSS2SD     (R8)(R10*4), X13, X13
+	VCVTSS2SD     (R8)(R9*4), X13, X13
 	VMULSD        X9, X13, X13
 	VCVTSD2SIQ    X13, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z13
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z13
 	VPCMPQ        $0x02, Z13, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z13, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z13, Z5, K2
 	KMOVB         K2, R11
 	SHLQ          $0x10, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z13, Z7, K2
 	KMOVB         K2, R11
 	SHLQ          $0x18, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -14551,43 +14601,43 @@ rows26:
 	VCMPPD        $0x04, Z15, Z10, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -15286,102 +15336,104 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y12, Y12, Y12
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y12, Y12, Y12
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VCVTPS2PD     (R8), Z1
-	VMULPD        Z11, Z1, Z1
-	VMAXPD        Z14, Z1, Z1
-	VMINPD        Z13, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z12, Z12
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z15
-	VCVTPS2PD     32(R8), Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VCVTPS2PD     (R8), Z3
 	VMULPD        Z11, Z3, Z3
 	VMAXPD        Z14, Z3, Z3
 	VMINPD        Z13, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z5
-	VORPD         Z5, Z12, Z12
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z12, Z12
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z15, Z15
-	VCVTPS2PD     64(R8), Z5
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z15
+	VCVTPS2PD     32(R8), Z5
 	VMULPD        Z11, Z5, Z5
 	VMAXPD        Z14, Z5, Z5
 	VMINPD        Z13, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z7
-	VORPD         Z7, Z12, Z12
+	VREDUCEPD     $0x08, Z5, Z3
+	VORPD         Z3, Z12, Z12
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        Z6, Z5, Z5
+	VPSUBQ        Z4, Z5, Z5
+	VMOVDQA64     Z5, Z3
 	VPMINSQ       Z5, Z15, Z15
-	VCVTPS2PD     96(R8), Z7
+	VCVTPS2PD     64(R8), Z7
 	VMULPD        Z11, Z7, Z7
 	VMAXPD        Z14, Z7, Z7
 	VMINPD        Z13, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z9
-	VORPD         Z9, Z12, Z12
+	VREDUCEPD     $0x08, Z7, Z5
+	VORPD         Z5, Z12, Z12
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        Z8, Z7, Z7
+	VPSUBQ        Z6, Z7, Z7
+	VMOVDQA64     Z7, Z5
 	VPMINSQ       Z7, Z15, Z15
-	VMOVAPD       Z0, Z9
-	VMOVUPS.Z     128(R8), K1, Y16
-	VCVTPS2PD     Y16, K1, Z9
+	VCVTPS2PD     96(R8), Z9
 	VMULPD        Z11, Z9, Z9
 	VMAXPD        Z14, Z9, Z9
 	VMINPD        Z13, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z16
-	VORPD         Z16, Z12, Z12
+	VREDUCEPD     $0x08, Z9, Z7
+	VORPD         Z7, Z12, Z12
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        Z10, Z9, Z9
+	VPSUBQ        Z8, Z9, Z9
+	VMOVDQA64     Z9, Z7
 	VPMINSQ       Z9, Z15, Z15
+	VMOVAPD       Z0, Z16
+	VMOVUPS.Z     128(R8), K1, Y9
+	VCVTPS2PD     Y9, K1, Z16
+	VMULPD        Z11, Z16, Z16
+	VMAXPD        Z14, Z16, Z16
+	VMINPD        Z13, Z16, Z16
+	VREDUCEPD     $0x08, Z16, Z9
+	VORPD         Z9, Z12, Z12
+	VCVTPD2QQ     Z16, Z16
+	VPSUBQ        Z10, Z16, Z16
+	VMOVDQA64     Z16, Z9
+	VPMINSQ       Z16, Z15, Z15
 	VEXTRACTF64X4 $0x01, Z15, Y16
 	VPMINSQ       Y15, Y16, Y16
 	VEXTRACTF64X2 $0x01, Y16, X15
 	VPMINSQ       X16, X15, X15
 	VPERMILPD     $0x01, X15, X16
 	VPMINSQ       X15, X16, X16
-	VMOVQ         X16, R9
-	MOVLQSX       (BX)(SI*4), R10
+	VMOVQ         X16, R10
 	VXORPD        X15, X15, X15
-	VCVTSS2SD     (R8)(R10*4), X15, X15
+	VCVTSS2SD     (R8)(R9*4), X15, X15
 	VMULSD        X11, X15, X15
 	VCVTSD2SIQ    X15, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z15
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z15
 	VPCMPQ        $0x02, Z15, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z15, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z15, Z5, K2
 	KMOVB         K2, R11
 	SHLQ          $0x10, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z15, Z7, K2
 	KMOVB         K2, R11
 	SHLQ          $0x18, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z15, Z9, K2
 	KMOVB         K2, R11
 	SHLQ          $0x20, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -15391,43 +15443,43 @@ rows26:
 	VCMPPD        $0x04, Z17, Z12, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -16198,115 +16250,118 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y14, Y14, Y14
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y14, Y14, Y14
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VCVTPS2PD     (R8), Z1
-	VMULPD        Z13, Z1, Z1
-	VMAXPD        Z16, Z1, Z1
-	VMINPD        Z15, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z14, Z14
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z17
-	VCVTPS2PD     32(R8), Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VCVTPS2PD     (R8), Z3
 	VMULPD        Z13, Z3, Z3
 	VMAXPD        Z16, Z3, Z3
 	VMINPD        Z15, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z5
-	VORPD         Z5, Z14, Z14
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z14, Z14
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z17, Z17
-	VCVTPS2PD     64(R8), Z5
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z17
+	VCVTPS2PD     32(R8), Z5
 	VMULPD        Z13, Z5, Z5
 	VMAXPD        Z16, Z5, Z5
 	VMINPD        Z15, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z7
-	VORPD         Z7, Z14, Z14
+	VREDUCEPD     $0x08, Z5, Z3
+	VORPD         Z3, Z14, Z14
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        Z6, Z5, Z5
+	VPSUBQ        Z4, Z5, Z5
+	VMOVDQA64     Z5, Z3
 	VPMINSQ       Z5, Z17, Z17
-	VCVTPS2PD     96(R8), Z7
+	VCVTPS2PD     64(R8), Z7
 	VMULPD        Z13, Z7, Z7
 	VMAXPD        Z16, Z7, Z7
 	VMINPD        Z15, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z9
-	VORPD         Z9, Z14, Z14
+	VREDUCEPD     $0x08, Z7, Z5
+	VORPD         Z5, Z14, Z14
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        Z8, Z7, Z7
+	VPSUBQ        Z6, Z7, Z7
+	VMOVDQA64     Z7, Z5
 	VPMINSQ       Z7, Z17, Z17
-	VCVTPS2PD     128(R8), Z9
+	VCVTPS2PD     96(R8), Z9
 	VMULPD        Z13, Z9, Z9
 	VMAXPD        Z16, Z9, Z9
 	VMINPD        Z15, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z11
-	VORPD         Z11, Z14, Z14
+	VREDUCEPD     $0x08, Z9, Z7
+	VORPD         Z7, Z14, Z14
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        Z10, Z9, Z9
+	VPSUBQ        Z8, Z9, Z9
+	VMOVDQA64     Z9, Z7
 	VPMINSQ       Z9, Z17, Z17
-	VMOVAPD       Z0, Z11
-	VMOVUPS.Z     160(R8), K1, Y18
-	VCVTPS2PD     Y18, K1, Z11
+	VCVTPS2PD     128(R8), Z11
 	VMULPD        Z13, Z11, Z11
 	VMAXPD        Z16, Z11, Z11
 	VMINPD        Z15, Z11, Z11
-	VREDUCEPD     $0x08, Z11, Z18
-	VORPD         Z18, Z14, Z14
+	VREDUCEPD     $0x08, Z11, Z9
+	VORPD         Z9, Z14, Z14
 	VCVTPD2QQ     Z11, Z11
-	VPSUBQ        Z12, Z11, Z11
+	VPSUBQ        Z10, Z11, Z11
+	VMOVDQA64     Z11, Z9
 	VPMINSQ       Z11, Z17, Z17
+	VMOVAPD       Z0, Z18
+	VMOVUPS.Z     160(R8), K1, Y11
+	VCVTPS2PD     Y11, K1, Z18
+	VMULPD        Z13, Z18, Z18
+	VMAXPD        Z16, Z18, Z18
+	VMINPD        Z15, Z18, Z18
+	VREDUCEPD     $0x08, Z18, Z11
+	VORPD         Z11, Z14, Z14
+	VCVTPD2QQ     Z18, Z18
+	VPSUBQ        Z12, Z18, Z18
+	VMOVDQA64     Z18, Z11
+	VPMINSQ       Z18, Z17, Z17
 	VEXTRACTF64X4 $0x01, Z17, Y18
 	VPMINSQ       Y17, Y18, Y18
 	VEXTRACTF64X2 $0x01, Y18, X17
 	VPMINSQ       X18, X17, X17
 	VPERMILPD     $0x01, X17, X18
 	VPMINSQ       X17, X18, X18
-	VMOVQ         X18, R9
-	MOVLQSX       (BX)(SI*4), R10
+	VMOVQ         X18, R10
 	VXORPD        X17, X17, X17
-	VCVTSS2SD     (R8)(R10*4), X17, X17
+	VCVTSS2SD     (R8)(R9*4), X17, X17
 	VMULSD        X13, X17, X17
 	VCVTSD2SIQ    X17, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z17
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z17
 	VPCMPQ        $0x02, Z17, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z17, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z17, Z5, K2
 	KMOVB         K2, R11
 	SHLQ          $0x10, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z17, Z7, K2
 	KMOVB         K2, R11
 	SHLQ          $0x18, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z17, Z9, K2
 	KMOVB         K2, R11
 	SHLQ          $0x20, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z17, Z11, K2
 	KMOVB         K2, R11
 	SHLQ          $0x28, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -16316,43 +16371,43 @@ rows26:
 	VCMPPD        $0x04, Z19, Z14, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -17197,128 +17252,132 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y16, Y16, Y16
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y16, Y16, Y16
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VCVTPS2PD     (R8), Z1
-	VMULPD        Z15, Z1, Z1
-	VMAXPD        Z18, Z1, Z1
-	VMINPD        Z17, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z16, Z16
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z19
-	VCVTPS2PD     32(R8), Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VCVTPS2PD     (R8), Z3
 	VMULPD        Z15, Z3, Z3
 	VMAXPD        Z18, Z3, Z3
 	VMINPD        Z17, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z5
-	VORPD         Z5, Z16, Z16
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z16, Z16
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z19, Z19
-	VCVTPS2PD     64(R8), Z5
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z19
+	VCVTPS2PD     32(R8), Z5
 	VMULPD        Z15, Z5, Z5
 	VMAXPD        Z18, Z5, Z5
 	VMINPD        Z17, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z7
-	VORPD         Z7, Z16, Z16
+	VREDUCEPD     $0x08, Z5, Z3
+	VORPD         Z3, Z16, Z16
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        Z6, Z5, Z5
+	VPSUBQ        Z4, Z5, Z5
+	VMOVDQA64     Z5, Z3
 	VPMINSQ       Z5, Z19, Z19
-	VCVTPS2PD     96(R8), Z7
+	VCVTPS2PD     64(R8), Z7
 	VMULPD        Z15, Z7, Z7
 	VMAXPD        Z18, Z7, Z7
 	VMINPD        Z17, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z9
-	VORPD         Z9, Z16, Z16
+	VREDUCEPD     $0x08, Z7, Z5
+	VORPD         Z5, Z16, Z16
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        Z8, Z7, Z7
+	VPSUBQ        Z6, Z7, Z7
+	VMOVDQA64     Z7, Z5
 	VPMINSQ       Z7, Z19, Z19
-	VCVTPS2PD     128(R8), Z9
+	VCVTPS2PD     96(R8), Z9
 	VMULPD        Z15, Z9, Z9
 	VMAXPD        Z18, Z9, Z9
 	VMINPD        Z17, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z11
-	VORPD         Z11, Z16, Z16
+	VREDUCEPD     $0x08, Z9, Z7
+	VORPD         Z7, Z16, Z16
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        Z10, Z9, Z9
+	VPSUBQ        Z8, Z9, Z9
+	VMOVDQA64     Z9, Z7
 	VPMINSQ       Z9, Z19, Z19
-	VCVTPS2PD     160(R8), Z11
+	VCVTPS2PD     128(R8), Z11
 	VMULPD        Z15, Z11, Z11
 	VMAXPD        Z18, Z11, Z11
 	VMINPD        Z17, Z11, Z11
-	VREDUCEPD     $0x08, Z11, Z13
-	VORPD         Z13, Z16, Z16
+	VREDUCEPD     $0x08, Z11, Z9
+	VORPD         Z9, Z16, Z16
 	VCVTPD2QQ     Z11, Z11
-	VPSUBQ        Z12, Z11, Z11
+	VPSUBQ        Z10, Z11, Z11
+	VMOVDQA64     Z11, Z9
 	VPMINSQ       Z11, Z19, Z19
-	VMOVAPD       Z0, Z13
-	VMOVUPS.Z     192(R8), K1, Y20
-	VCVTPS2PD     Y20, K1, Z13
+	VCVTPS2PD     160(R8), Z13
 	VMULPD        Z15, Z13, Z13
 	VMAXPD        Z18, Z13, Z13
 	VMINPD        Z17, Z13, Z13
-	VREDUCEPD     $0x08, Z13, Z20
-	VORPD         Z20, Z16, Z16
+	VREDUCEPD     $0x08, Z13, Z11
+	VORPD         Z11, Z16, Z16
 	VCVTPD2QQ     Z13, Z13
-	VPSUBQ        Z14, Z13, Z13
+	VPSUBQ        Z12, Z13, Z13
+	VMOVDQA64     Z13, Z11
 	VPMINSQ       Z13, Z19, Z19
+	VMOVAPD       Z0, Z20
+	VMOVUPS.Z     192(R8), K1, Y13
+	VCVTPS2PD     Y13, K1, Z20
+	VMULPD        Z15, Z20, Z20
+	VMAXPD        Z18, Z20, Z20
+	VMINPD        Z17, Z20, Z20
+	VREDUCEPD     $0x08, Z20, Z13
+	VORPD         Z13, Z16, Z16
+	VCVTPD2QQ     Z20, Z20
+	VPSUBQ        Z14, Z20, Z20
+	VMOVDQA64     Z20, Z13
+	VPMINSQ       Z20, Z19, Z19
 	VEXTRACTF64X4 $0x01, Z19, Y20
 	VPMINSQ       Y19, Y20, Y20
 	VEXTRACTF64X2 $0x01, Y20, X19
 	VPMINSQ       X20, X19, X19
 	VPERMILPD     $0x01, X19, X20
 	VPMINSQ       X19, X20, X20
-	VMOVQ         X20, R9
-	MOVLQSX       (BX)(SI*4), R10
+	VMOVQ         X20, R10
 	VXORPD        X19, X19, X19
-	VCVTSS2SD     (R8)(R10*4), X19, X19
+	VCVTSS2SD     (R8)(R9*4), X19, X19
 	VMULSD        X15, X19, X19
 	VCVTSD2SIQ    X19, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z19
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z19
 	VPCMPQ        $0x02, Z19, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z19, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z19, Z5, K2
 	KMOVB         K2, R11
 	SHLQ          $0x10, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z19, Z7, K2
 	KMOVB         K2, R11
 	SHLQ          $0x18, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z19, Z9, K2
 	KMOVB         K2, R11
 	SHLQ          $0x20, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z19, Z11, K2
 	KMOVB         K2, R11
 	SHLQ          $0x28, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z19, Z13, K2
 	KMOVB         K2, R11
 	SHLQ          $0x30, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -17328,43 +17387,43 @@ rows26:
 	VCMPPD        $0x04, Z21, Z16, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -18281,141 +18340,146 @@ zero24:
 	ANDQ         (AX), DI
 
 square25:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y18, Y18, Y18
-	MOVQ         $0x2000000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	XORL         SI, SI
-	XORL         DI, DI
-	MOVQ         costs+8(FP), R8
+	MOVQ   DI, 32(AX)
+	VXORPD Y18, Y18, Y18
+	XORL   SI, SI
+	XORL   DI, DI
+	MOVQ   costs+8(FP), R8
 
 rows26:
-	VCVTPS2PD     (R8), Z1
-	VMULPD        Z17, Z1, Z1
-	VMAXPD        Z20, Z1, Z1
-	VMINPD        Z19, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z3
-	VORPD         Z3, Z18, Z18
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z21
-	VCVTPS2PD     32(R8), Z3
+	MOVLQSX       (BX)(SI*4), R9
+	VCVTPS2PD     (R8), Z3
 	VMULPD        Z17, Z3, Z3
 	VMAXPD        Z20, Z3, Z3
 	VMINPD        Z19, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z5
-	VORPD         Z5, Z18, Z18
+	VREDUCEPD     $0x08, Z3, Z1
+	VORPD         Z1, Z18, Z18
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z21, Z21
-	VCVTPS2PD     64(R8), Z5
+	VPSUBQ        Z2, Z3, Z3
+	VMOVDQA64     Z3, Z1
+	VMOVAPD       Z3, Z21
+	VCVTPS2PD     32(R8), Z5
 	VMULPD        Z17, Z5, Z5
 	VMAXPD        Z20, Z5, Z5
 	VMINPD        Z19, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z7
-	VORPD         Z7, Z18, Z18
+	VREDUCEPD     $0x08, Z5, Z3
+	VORPD         Z3, Z18, Z18
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        Z6, Z5, Z5
+	VPSUBQ        Z4, Z5, Z5
+	VMOVDQA64     Z5, Z3
 	VPMINSQ       Z5, Z21, Z21
-	VCVTPS2PD     96(R8), Z7
+	VCVTPS2PD     64(R8), Z7
 	VMULPD        Z17, Z7, Z7
 	VMAXPD        Z20, Z7, Z7
 	VMINPD        Z19, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z9
-	VORPD         Z9, Z18, Z18
+	VREDUCEPD     $0x08, Z7, Z5
+	VORPD         Z5, Z18, Z18
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        Z8, Z7, Z7
+	VPSUBQ        Z6, Z7, Z7
+	VMOVDQA64     Z7, Z5
 	VPMINSQ       Z7, Z21, Z21
-	VCVTPS2PD     128(R8), Z9
+	VCVTPS2PD     96(R8), Z9
 	VMULPD        Z17, Z9, Z9
 	VMAXPD        Z20, Z9, Z9
 	VMINPD        Z19, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z11
-	VORPD         Z11, Z18, Z18
+	VREDUCEPD     $0x08, Z9, Z7
+	VORPD         Z7, Z18, Z18
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        Z10, Z9, Z9
+	VPSUBQ        Z8, Z9, Z9
+	VMOVDQA64     Z9, Z7
 	VPMINSQ       Z9, Z21, Z21
-	VCVTPS2PD     160(R8), Z11
+	VCVTPS2PD     128(R8), Z11
 	VMULPD        Z17, Z11, Z11
 	VMAXPD        Z20, Z11, Z11
 	VMINPD        Z19, Z11, Z11
-	VREDUCEPD     $0x08, Z11, Z13
-	VORPD         Z13, Z18, Z18
+	VREDUCEPD     $0x08, Z11, Z9
+	VORPD         Z9, Z18, Z18
 	VCVTPD2QQ     Z11, Z11
-	VPSUBQ        Z12, Z11, Z11
+	VPSUBQ        Z10, Z11, Z11
+	VMOVDQA64     Z11, Z9
 	VPMINSQ       Z11, Z21, Z21
-	VCVTPS2PD     192(R8), Z13
+	VCVTPS2PD     160(R8), Z13
 	VMULPD        Z17, Z13, Z13
 	VMAXPD        Z20, Z13, Z13
 	VMINPD        Z19, Z13, Z13
-	VREDUCEPD     $0x08, Z13, Z15
-	VORPD         Z15, Z18, Z18
+	VREDUCEPD     $0x08, Z13, Z11
+	VORPD         Z11, Z18, Z18
 	VCVTPD2QQ     Z13, Z13
-	VPSUBQ        Z14, Z13, Z13
+	VPSUBQ        Z12, Z13, Z13
+	VMOVDQA64     Z13, Z11
 	VPMINSQ       Z13, Z21, Z21
-	VMOVAPD       Z0, Z15
-	VMOVUPS.Z     224(R8), K1, Y22
-	VCVTPS2PD     Y22, K1, Z15
+	VCVTPS2PD     192(R8), Z15
 	VMULPD        Z17, Z15, Z15
 	VMAXPD        Z20, Z15, Z15
 	VMINPD        Z19, Z15, Z15
-	VREDUCEPD     $0x08, Z15, Z22
-	VORPD         Z22, Z18, Z18
+	VREDUCEPD     $0x08, Z15, Z13
+	VORPD         Z13, Z18, Z18
 	VCVTPD2QQ     Z15, Z15
-	VPSUBQ        Z16, Z15, Z15
+	VPSUBQ        Z14, Z15, Z15
+	VMOVDQA64     Z15, Z13
 	VPMINSQ       Z15, Z21, Z21
+	VMOVAPD       Z0, Z22
+	VMOVUPS.Z     224(R8), K1, Y15
+	VCVTPS2PD     Y15, K1, Z22
+	VMULPD        Z17, Z22, Z22
+	VMAXPD        Z20, Z22, Z22
+	VMINPD        Z19, Z22, Z22
+	VREDUCEPD     $0x08, Z22, Z15
+	VORPD         Z15, Z18, Z18
+	VCVTPD2QQ     Z22, Z22
+	VPSUBQ        Z16, Z22, Z22
+	VMOVDQA64     Z22, Z15
+	VPMINSQ       Z22, Z21, Z21
 	VEXTRACTF64X4 $0x01, Z21, Y22
 	VPMINSQ       Y21, Y22, Y22
 	VEXTRACTF64X2 $0x01, Y22, X21
 	VPMINSQ       X22, X21, X21
 	VPERMILPD     $0x01, X21, X22
 	VPMINSQ       X21, X22, X22
-	VMOVQ         X22, R9
-	MOVLQSX       (BX)(SI*4), R10
+	VMOVQ         X22, R10
 	VXORPD        X21, X21, X21
-	VCVTSS2SD     (R8)(R10*4), X21, X21
+	VCVTSS2SD     (R8)(R9*4), X21, X21
 	VMULSD        X17, X21, X21
 	VCVTSD2SIQ    X21, R11
-	SUBQ          1152(AX)(R10*8), R11
-	SUBQ          R9, R11
+	SUBQ          1152(AX)(R9*8), R11
+	SUBQ          R10, R11
 	CMPQ          R11, $+1048576
 	JHI           bad1
 	ADDQ          R11, DI
-	ADDQ          $+1048576, R9
-	VPBROADCASTQ  R9, Z21
+	ADDQ          $+1048576, R10
+	VPBROADCASTQ  R10, Z21
 	VPCMPQ        $0x02, Z21, Z1, K2
-	KMOVB         K2, R9
+	KMOVB         K2, R10
 	VPCMPQ        $0x02, Z21, Z3, K2
 	KMOVB         K2, R11
 	SHLQ          $0x08, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z21, Z5, K2
 	KMOVB         K2, R11
 	SHLQ          $0x10, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z21, Z7, K2
 	KMOVB         K2, R11
 	SHLQ          $0x18, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z21, Z9, K2
 	KMOVB         K2, R11
 	SHLQ          $0x20, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z21, Z11, K2
 	KMOVB         K2, R11
 	SHLQ          $0x28, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z21, Z13, K2
 	KMOVB         K2, R11
 	SHLQ          $0x30, R11
-	ORQ           R11, R9
+	ORQ           R11, R10
 	VPCMPQ        $0x02, Z21, Z15, K2
 	KMOVB         K2, R11
 	SHLQ          $0x38, R11
-	ORQ           R11, R9
-	BTRQ          R10, R9
-	MOVQ          R9, 2176(AX)(SI*8)
+	ORQ           R11, R10
+	BTRQ          R9, R10
+	MOVQ          R10, 2176(AX)(SI*8)
 	MOVQ          stride+16(FP), R9
 	ADDQ          R9, R8
 	INCQ          SI
@@ -18425,43 +18489,43 @@ rows26:
 	VCMPPD        $0x04, Z23, Z18, K1
 	KMOVB         K1, BX
 	ORQ           DI, BX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, DI
 	CMPQ          DI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 
-round28:
+round29:
 	MOVQ CX, BX
 	MOVQ rows+24(FP), SI
 	MOVQ column+40(FP), DI
 
-turn29:
+turn30:
 	MOVLQSX -4(DI)(SI*4), R8
 	MOVQ    2168(AX)(SI*8), R9
 	TESTQ   CX, R9
-	JNE     next30
+	JNE     next31
 	BTRQ    R8, CX
 
-next30:
+next31:
 	DECQ  SI
-	JNE   turn29
+	JNE   turn30
 	TESTQ DX, CX
-	JEQ   owned31
+	JEQ   owned32
 	TESTQ CX, 32(AX)
-	JNE   owned31
+	JNE   owned32
 	MOVQ  DX, R9
 	NOTQ  R9
 	ANDQ  R9, CX
 
-owned31:
+owned32:
 	TESTQ CX, CX
-	JEQ   best27
+	JEQ   best28
 	CMPQ  CX, BX
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -19481,130 +19545,137 @@ zero24:
 	MOVQ         SI, 40(AX)
 
 square25:
-	VXORPD       Y12, Y12, Y12
-	MOVQ         $0x2000000000000000, BX
-	VMOVQ        BX, X1
-	VBROADCASTSD X1, Z1
-	XORL         BX, BX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	VXORPD Y12, Y12, Y12
+	XORL   BX, BX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), DI
 
 rows26:
-	VCVTPS2PD     (DI), Z1
-	VMULPD        Z11, Z1, Z1
-	VMAXPD        Z14, Z1, Z1
-	VMINPD        Z13, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z2
-	VORPD         Z2, Z12, Z12
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        1152(AX), Z1, Z1
-	VMOVAPD       Z1, Z15
-	VCVTPS2PD     32(DI), Z2
+	MOVLQSX       (DX)(BX*4), R8
+	VCVTPS2PD     (DI), Z2
 	VMULPD        Z11, Z2, Z2
 	VMAXPD        Z14, Z2, Z2
 	VMINPD        Z13, Z2, Z2
-	VREDUCEPD     $0x08, Z2, Z3
-	VORPD         Z3, Z12, Z12
+	VREDUCEPD     $0x08, Z2, Z1
+	VORPD         Z1, Z12, Z12
 	VCVTPD2QQ     Z2, Z2
-	VPSUBQ        1216(AX), Z2, Z2
-	VPMINSQ       Z2, Z15, Z15
-	VCVTPS2PD     64(DI), Z3
+	VPSUBQ        1152(AX), Z2, Z2
+	VMOVDQA64     Z2, Z1
+	VMOVAPD       Z2, Z15
+	VCVTPS2PD     32(DI), Z3
 	VMULPD        Z11, Z3, Z3
 	VMAXPD        Z14, Z3, Z3
 	VMINPD        Z13, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z4
-	VORPD         Z4, Z12, Z12
+	VREDUCEPD     $0x08, Z3, Z2
+	VORPD         Z2, Z12, Z12
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        1280(AX), Z3, Z3
+	VPSUBQ        1216(AX), Z3, Z3
+	VMOVDQA64     Z3, Z2
 	VPMINSQ       Z3, Z15, Z15
-	VCVTPS2PD     96(DI), Z4
+	VCVTPS2PD     64(DI), Z4
 	VMULPD        Z11, Z4, Z4
 	VMAXPD        Z14, Z4, Z4
 	VMINPD        Z13, Z4, Z4
-	VREDUCEPD     $0x08, Z4, Z5
-	VORPD         Z5, Z12, Z12
+	VREDUCEPD     $0x08, Z4, Z3
+	VORPD         Z3, Z12, Z12
 	VCVTPD2QQ     Z4, Z4
-	VPSUBQ        1344(AX), Z4, Z4
+	VPSUBQ        1280(AX), Z4, Z4
+	VMOVDQA64     Z4, Z3
 	VPMINSQ       Z4, Z15, Z15
-	VCVTPS2PD     128(DI), Z5
+	VCVTPS2PD     96(DI), Z5
 	VMULPD        Z11, Z5, Z5
 	VMAXPD        Z14, Z5, Z5
 	VMINPD        Z13, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z6
-	VORPD         Z6, Z12, Z12
+	VREDUCEPD     $0x08, Z5, Z4
+	VORPD         Z4, Z12, Z12
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        1408(AX), Z5, Z5
+	VPSUBQ        1344(AX), Z5, Z5
+	VMOVDQA64     Z5, Z4
 	VPMINSQ       Z5, Z15, Z15
-	VCVTPS2PD     160(DI), Z6
+	VCVTPS2PD     128(DI), Z6
 	VMULPD        Z11, Z6, Z6
 	VMAXPD        Z14, Z6, Z6
 	VMINPD        Z13, Z6, Z6
-	VREDUCEPD     $0x08, Z6, Z7
-	VORPD         Z7, Z12, Z12
+	VREDUCEPD     $0x08, Z6, Z5
+	VORPD         Z5, Z12, Z12
 	VCVTPD2QQ     Z6, Z6
-	VPSUBQ        1472(AX), Z6, Z6
+	VPSUBQ        1408(AX), Z6, Z6
+	VMOVDQA64     Z6, Z5
 	VPMINSQ       Z6, Z15, Z15
-	VCVTPS2PD     192(DI), Z7
+	VCVTPS2PD     160(DI), Z7
 	VMULPD        Z11, Z7, Z7
 	VMAXPD        Z14, Z7, Z7
 	VMINPD        Z13, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z8
-	VORPD         Z8, Z12, Z12
+	VREDUCEPD     $0x08, Z7, Z6
+	VORPD         Z6, Z12, Z12
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        1536(AX), Z7, Z7
+	VPSUBQ        1472(AX), Z7, Z7
+	VMOVDQA64     Z7, Z6
 	VPMINSQ       Z7, Z15, Z15
-	VCVTPS2PD     224(DI), Z8
+	VCVTPS2PD     192(DI), Z8
 	VMULPD        Z11, Z8, Z8
 	VMAXPD        Z14, Z8, Z8
 	VMINPD        Z13, Z8, Z8
-	VREDUCEPD     $0x08, Z8, Z9
-	VORPD         Z9, Z12, Z12
+	VREDUCEPD     $0x08, Z8, Z7
+	VORPD         Z7, Z12, Z12
 	VCVTPD2QQ     Z8, Z8
-	VPSUBQ        1600(AX), Z8, Z8
+	VPSUBQ        1536(AX), Z8, Z8
+	VMOVDQA64     Z8, Z7
 	VPMINSQ       Z8, Z15, Z15
-	KMOVB         8(AX), K1
-	VMOVAPD       Z0, Z9
-	VMOVUPS.Z     256(DI), K1, Y10
-	VCVTPS2PD     Y10, K1, Z9
+	VCVTPS2PD     224(DI), Z9
 	VMULPD        Z11, Z9, Z9
 	VMAXPD        Z14, Z9, Z9
 	VMINPD        Z13, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z10
-	VORPD         Z10, Z12, Z12
+	VREDUCEPD     $0x08, Z9, Z8
+	VORPD         Z8, Z12, Z12
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        1664(AX), Z9, Z9
+	VPSUBQ        1600(AX), Z9, Z9
+	VMOVDQA64     Z9, Z8
 	VPMINSQ       Z9, Z15, Z15
-	KMOVB         9(AX), K1
+	KMOVB         8(AX), K1
 	VMOVAPD       Z0, Z10
-	VMOVUPS.Z     288(DI), K1, Y16
-	VCVTPS2PD     Y16, K1, Z10
+	VMOVUPS.Z     256(DI), K1, Y9
+	VCVTPS2PD     Y9, K1, Z10
 	VMULPD        Z11, Z10, Z10
 	VMAXPD        Z14, Z10, Z10
 	VMINPD        Z13, Z10, Z10
-	VREDUCEPD     $0x08, Z10, Z16
-	VORPD         Z16, Z12, Z12
+	VREDUCEPD     $0x08, Z10, Z9
+	VORPD         Z9, Z12, Z12
 	VCVTPD2QQ     Z10, Z10
-	VPSUBQ        1728(AX), Z10, Z10
+	VPSUBQ        1664(AX), Z10, Z10
+	VMOVDQA64     Z10, Z9
 	VPMINSQ       Z10, Z15, Z15
+	KMOVB         9(AX), K1
+	VMOVAPD       Z0, Z16
+	VMOVUPS.Z     288(DI), K1, Y10
+	VCVTPS2PD     Y10, K1, Z16
+	VMULPD        Z11, Z16, Z16
+	VMAXPD        Z14, Z16, Z16
+	VMINPD        Z13, Z16, Z16
+	VREDUCEPD     $0x08, Z16, Z10
+	VORPD         Z10, Z12, Z12
+	VCVTPD2QQ     Z16, Z16
+	VPSUBQ        1728(AX), Z16, Z16
+	VMOVDQA64     Z16, Z10
+	VPMINSQ       Z16, Z15, Z15
 	VEXTRACTF64X4 $0x01, Z15, Y16
 	VPMINSQ       Y15, Y16, Y16
 	VEXTRACTF64X2 $0x01, Y16, X15
 	VPMINSQ       X16, X15, X15
 	VPERMILPD     $0x01, X15, X16
 	VPMINSQ       X15, X16, X16
-	VMOVQ         X16, R8
-	MOVLQSX       (DX)(BX*4), R9
+	VMOVQ         X16, R9
 	VXORPD        X15, X15, X15
-	VCVTSS2SD     (DI)(R9*4), X15, X15
+	VCVTSS2SD     (DI)(R8*4), X15, X15
 	VMULSD        X11, X15, X15
 	VCVTSD2SIQ    X15, R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
+	SUBQ          1152(AX)(R8*8), R10
+	SUBQ          R9, R10
 	CMPQ          R10, $+1048576
 	JHI           bad1
 	ADDQ          R10, SI
-	ADDQ          $+1048576, R8
-	VPBROADCASTQ  R8, Z15
+	ADDQ          $+1048576, R9
+	VPBROADCASTQ  R9, Z15
 	VPCMPQ        $0x02, Z15, Z1, K1
 	VPCMPQ        $0x02, Z15, Z2, K2
 	KUNPCKBW      K1, K2, K1
@@ -19620,24 +19691,24 @@ rows26:
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
-	KMOVQ         K1, R8
+	KMOVQ         K1, R9
 	VPCMPQ        $0x02, Z15, Z9, K1
 	VPCMPQ        $0x02, Z15, Z10, K2
 	KUNPCKBW      K1, K2, K1
 	KMOVQ         K1, R10
 	XORL          R11, R11
 	XORL          R13, R13
-	BTSQ          R9, R11
+	BTSQ          R8, R11
 	MOVQ          R11, R12
-	CMPQ          R9, $0x40
+	CMPQ          R8, $0x40
 	CMOVQGE       R13, R11
 	CMOVQLT       R13, R12
-	ANDNQ         R8, R11, R8
+	ANDNQ         R9, R11, R9
 	ANDNQ         R10, R12, R10
-	MOVQ          BX, R9
-	SHLQ          $0x04, R9
-	MOVQ          R8, 2176(AX)(R9*1)
-	MOVQ          R10, 2184(AX)(R9*1)
+	MOVQ          BX, R8
+	SHLQ          $0x04, R8
+	MOVQ          R9, 2176(AX)(R8*1)
+	MOVQ          R10, 2184(AX)(R8*1)
 	MOVQ          stride+16(FP), R8
 	ADDQ          R8, DI
 	INCQ          BX
@@ -19647,19 +19718,19 @@ rows26:
 	VCMPPD        $0x04, Z17, Z12, K1
 	KMOVB         K1, DX
 	ORQ           SI, DX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, SI
 	CMPQ          SI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 	MOVQ          8(AX), DX
 
-round28:
+round29:
 	XORL DI, DI
 	MOVQ rows+24(FP), R8
 	MOVQ column+40(FP), R9
 
-turn29:
+turn30:
 	MOVQ    R8, SI
 	SHLQ    $0x04, SI
 	MOVQ    2160(AX)(SI*1), BX
@@ -19667,7 +19738,7 @@ turn29:
 	ANDQ    CX, BX
 	ANDQ    DX, SI
 	ORQ     SI, BX
-	JNE     next30
+	JNE     next31
 	MOVLQSX -4(R9)(R8*4), BX
 	XORL    SI, SI
 	XORL    R11, R11
@@ -19687,36 +19758,36 @@ turn29:
 	ORQ     BX, DI
 	ANDNQ   DX, R10, DX
 
-next30:
+next31:
 	DECQ  R8
-	JNE   turn29
+	JNE   turn30
 	MOVQ  16(AX), BX
 	MOVQ  24(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JEQ   owned31
+	JEQ   owned32
 	MOVQ  32(AX), BX
 	MOVQ  40(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JNE   owned31
+	JNE   owned32
 	MOVQ  16(AX), BX
 	ANDNQ CX, BX, CX
 	MOVQ  24(AX), SI
 	ANDNQ DX, SI, DX
 	INCQ  DI
 
-owned31:
+owned32:
 	MOVQ  CX, BX
 	ORQ   DX, BX
-	JEQ   best27
+	JEQ   best28
 	TESTQ DI, DI
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -20846,148 +20917,157 @@ zero24:
 	MOVQ         SI, 40(AX)
 
 square25:
-	VXORPD       Y14, Y14, Y14
-	MOVQ         $0x2000000000000000, BX
-	VMOVQ        BX, X1
-	VBROADCASTSD X1, Z1
-	XORL         BX, BX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	VXORPD Y14, Y14, Y14
+	XORL   BX, BX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), DI
 
 rows26:
-	VCVTPS2PD     (DI), Z1
-	VMULPD        Z13, Z1, Z1
-	VMAXPD        Z16, Z1, Z1
-	VMINPD        Z15, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z2
-	VORPD         Z2, Z14, Z14
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        1152(AX), Z1, Z1
-	VMOVAPD       Z1, Z17
-	VCVTPS2PD     32(DI), Z2
+	MOVLQSX       (DX)(BX*4), R8
+	VCVTPS2PD     (DI), Z2
 	VMULPD        Z13, Z2, Z2
 	VMAXPD        Z16, Z2, Z2
 	VMINPD        Z15, Z2, Z2
-	VREDUCEPD     $0x08, Z2, Z3
-	VORPD         Z3, Z14, Z14
+	VREDUCEPD     $0x08, Z2, Z1
+	VORPD         Z1, Z14, Z14
 	VCVTPD2QQ     Z2, Z2
-	VPSUBQ        1216(AX), Z2, Z2
-	VPMINSQ       Z2, Z17, Z17
-	VCVTPS2PD     64(DI), Z3
+	VPSUBQ        1152(AX), Z2, Z2
+	VMOVDQA64     Z2, Z1
+	VMOVAPD       Z2, Z17
+	VCVTPS2PD     32(DI), Z3
 	VMULPD        Z13, Z3, Z3
 	VMAXPD        Z16, Z3, Z3
 	VMINPD        Z15, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z4
-	VORPD         Z4, Z14, Z14
+	VREDUCEPD     $0x08, Z3, Z2
+	VORPD         Z2, Z14, Z14
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        1280(AX), Z3, Z3
+	VPSUBQ        1216(AX), Z3, Z3
+	VMOVDQA64     Z3, Z2
 	VPMINSQ       Z3, Z17, Z17
-	VCVTPS2PD     96(DI), Z4
+	VCVTPS2PD     64(DI), Z4
 	VMULPD        Z13, Z4, Z4
 	VMAXPD        Z16, Z4, Z4
 	VMINPD        Z15, Z4, Z4
-	VREDUCEPD     $0x08, Z4, Z5
-	VORPD         Z5, Z14, Z14
+	VREDUCEPD     $0x08, Z4, Z3
+	VORPD         Z3, Z14, Z14
 	VCVTPD2QQ     Z4, Z4
-	VPSUBQ        1344(AX), Z4, Z4
+	VPSUBQ        1280(AX), Z4, Z4
+	VMOVDQA64     Z4, Z3
 	VPMINSQ       Z4, Z17, Z17
-	VCVTPS2PD     128(DI), Z5
+	VCVTPS2PD     96(DI), Z5
 	VMULPD        Z13, Z5, Z5
 	VMAXPD        Z16, Z5, Z5
 	VMINPD        Z15, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z6
-	VORPD         Z6, Z14, Z14
+	VREDUCEPD     $0x08, Z5, Z4
+	VORPD         Z4, Z14, Z14
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        1408(AX), Z5, Z5
+	VPSUBQ        1344(AX), Z5, Z5
+	VMOVDQA64     Z5, Z4
 	VPMINSQ       Z5, Z17, Z17
-	VCVTPS2PD     160(DI), Z6
+	VCVTPS2PD     128(DI), Z6
 	VMULPD        Z13, Z6, Z6
 	VMAXPD        Z16, Z6, Z6
 	VMINPD        Z15, Z6, Z6
-	VREDUCEPD     $0x08, Z6, Z7
-	VORPD         Z7, Z14, Z14
+	VREDUCEPD     $0x08, Z6, Z5
+	VORPD         Z5, Z14, Z14
 	VCVTPD2QQ     Z6, Z6
-	VPSUBQ        1472(AX), Z6, Z6
+	VPSUBQ        1408(AX), Z6, Z6
+	VMOVDQA64     Z6, Z5
 	VPMINSQ       Z6, Z17, Z17
-	VCVTPS2PD     192(DI), Z7
+	VCVTPS2PD     160(DI), Z7
 	VMULPD        Z13, Z7, Z7
 	VMAXPD        Z16, Z7, Z7
 	VMINPD        Z15, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z8
-	VORPD         Z8, Z14, Z14
+	VREDUCEPD     $0x08, Z7, Z6
+	VORPD         Z6, Z14, Z14
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        1536(AX), Z7, Z7
+	VPSUBQ        1472(AX), Z7, Z7
+	VMOVDQA64     Z7, Z6
 	VPMINSQ       Z7, Z17, Z17
-	VCVTPS2PD     224(DI), Z8
+	VCVTPS2PD     192(DI), Z8
 	VMULPD        Z13, Z8, Z8
 	VMAXPD        Z16, Z8, Z8
 	VMINPD        Z15, Z8, Z8
-	VREDUCEPD     $0x08, Z8, Z9
-	VORPD         Z9, Z14, Z14
+	VREDUCEPD     $0x08, Z8, Z7
+	VORPD         Z7, Z14, Z14
 	VCVTPD2QQ     Z8, Z8
-	VPSUBQ        1600(AX), Z8, Z8
+	VPSUBQ        1536(AX), Z8, Z8
+	VMOVDQA64     Z8, Z7
 	VPMINSQ       Z8, Z17, Z17
-	VCVTPS2PD     256(DI), Z9
+	VCVTPS2PD     224(DI), Z9
 	VMULPD        Z13, Z9, Z9
 	VMAXPD        Z16, Z9, Z9
 	VMINPD        Z15, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z10
-	VORPD         Z10, Z14, Z14
+	VREDUCEPD     $0x08, Z9, Z8
+	VORPD         Z8, Z14, Z14
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        1664(AX), Z9, Z9
+	VPSUBQ        1600(AX), Z9, Z9
+	VMOVDQA64     Z9, Z8
 	VPMINSQ       Z9, Z17, Z17
-	VCVTPS2PD     288(DI), Z10
+	VCVTPS2PD     256(DI), Z10
 	VMULPD        Z13, Z10, Z10
 	VMAXPD        Z16, Z10, Z10
 	VMINPD        Z15, Z10, Z10
-	VREDUCEPD     $0x08, Z10, Z11
-	VORPD         Z11, Z14, Z14
+	VREDUCEPD     $0x08, Z10, Z9
+	VORPD         Z9, Z14, Z14
 	VCVTPD2QQ     Z10, Z10
-	VPSUBQ        1728(AX), Z10, Z10
+	VPSUBQ        1664(AX), Z10, Z10
+	VMOVDQA64     Z10, Z9
 	VPMINSQ       Z10, Z17, Z17
-	KMOVB         10(AX), K1
-	VMOVAPD       Z0, Z11
-	VMOVUPS.Z     320(DI), K1, Y12
-	VCVTPS2PD     Y12, K1, Z11
+	VCVTPS2PD     288(DI), Z11
 	VMULPD        Z13, Z11, Z11
 	VMAXPD        Z16, Z11, Z11
 	VMINPD        Z15, Z11, Z11
-	VREDUCEPD     $0x08, Z11, Z12
-	VORPD         Z12, Z14, Z14
+	VREDUCEPD     $0x08, Z11, Z10
+	VORPD         Z10, Z14, Z14
 	VCVTPD2QQ     Z11, Z11
-	VPSUBQ        1792(AX), Z11, Z11
+	VPSUBQ        1728(AX), Z11, Z11
+	VMOVDQA64     Z11, Z10
 	VPMINSQ       Z11, Z17, Z17
-	KMOVB         11(AX), K1
+	KMOVB         10(AX), K1
 	VMOVAPD       Z0, Z12
-	VMOVUPS.Z     352(DI), K1, Y18
-	VCVTPS2PD     Y18, K1, Z12
+	VMOVUPS.Z     320(DI), K1, Y11
+	VCVTPS2PD     Y11, K1, Z12
 	VMULPD        Z13, Z12, Z12
 	VMAXPD        Z16, Z12, Z12
 	VMINPD        Z15, Z12, Z12
-	VREDUCEPD     $0x08, Z12, Z18
-	VORPD         Z18, Z14, Z14
+	VREDUCEPD     $0x08, Z12, Z11
+	VORPD         Z11, Z14, Z14
 	VCVTPD2QQ     Z12, Z12
-	VPSUBQ        1856(AX), Z12, Z12
+	VPSUBQ        1792(AX), Z12, Z12
+	VMOVDQA64     Z12, Z11
 	VPMINSQ       Z12, Z17, Z17
+	KMOVB         11(AX), K1
+	VMOVAPD       Z0, Z18
+	VMOVUPS.Z     352(DI), K1, Y12
+	VCVTPS2PD     Y12, K1, Z18
+	VMULPD        Z13, Z18, Z18
+	VMAXPD        Z16, Z18, Z18
+	VMINPD        Z15, Z18, Z18
+	VREDUCEPD     $0x08, Z18, Z12
+	VORPD         Z12, Z14, Z14
+	VCVTPD2QQ     Z18, Z18
+	VPSUBQ        1856(AX), Z18, Z18
+	VMOVDQA64     Z18, Z12
+	VPMINSQ       Z18, Z17, Z17
 	VEXTRACTF64X4 $0x01, Z17, Y18
 	VPMINSQ       Y17, Y18, Y18
 	VEXTRACTF64X2 $0x01, Y18, X17
 	VPMINSQ       X18, X17, X17
 	VPERMILPD     $0x01, X17, X18
 	VPMINSQ       X17, X18, X18
-	VMOVQ         X18, R8
-	MOVLQSX       (DX)(BX*4), R9
+	VMOVQ         X18, R9
 	VXORPD        X17, X17, X17
-	VCVTSS2SD     (DI)(R9*4), X17, X17
+	VCVTSS2SD     (DI)(R8*4), X17, X17
 	VMULSD        X13, X17, X17
 	VCVTSD2SIQ    X17, R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
+	SUBQ          1152(AX)(R8*8), R10
+	SUBQ          R9, R10
 	CMPQ          R10, $+1048576
 	JHI           bad1
 	ADDQ          R10, SI
-	ADDQ          $+1048576, R8
-	VPBROADCASTQ  R8, Z17
+	ADDQ          $+1048576, R9
+	VPBROADCASTQ  R9, Z17
 	VPCMPQ        $0x02, Z17, Z1, K1
 	VPCMPQ        $0x02, Z17, Z2, K2
 	KUNPCKBW      K1, K2, K1
@@ -21003,7 +21083,7 @@ rows26:
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
-	KMOVQ         K1, R8
+	KMOVQ         K1, R9
 	VPCMPQ        $0x02, Z17, Z9, K1
 	VPCMPQ        $0x02, Z17, Z10, K2
 	KUNPCKBW      K1, K2, K1
@@ -21014,17 +21094,17 @@ rows26:
 	KMOVQ         K1, R10
 	XORL          R11, R11
 	XORL          R13, R13
-	BTSQ          R9, R11
+	BTSQ          R8, R11
 	MOVQ          R11, R12
-	CMPQ          R9, $0x40
+	CMPQ          R8, $0x40
 	CMOVQGE       R13, R11
 	CMOVQLT       R13, R12
-	ANDNQ         R8, R11, R8
+	ANDNQ         R9, R11, R9
 	ANDNQ         R10, R12, R10
-	MOVQ          BX, R9
-	SHLQ          $0x04, R9
-	MOVQ          R8, 2176(AX)(R9*1)
-	MOVQ          R10, 2184(AX)(R9*1)
+	MOVQ          BX, R8
+	SHLQ          $0x04, R8
+	MOVQ          R9, 2176(AX)(R8*1)
+	MOVQ          R10, 2184(AX)(R8*1)
 	MOVQ          stride+16(FP), R8
 	ADDQ          R8, DI
 	INCQ          BX
@@ -21034,19 +21114,19 @@ rows26:
 	VCMPPD        $0x04, Z19, Z14, K1
 	KMOVB         K1, DX
 	ORQ           SI, DX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, SI
 	CMPQ          SI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 	MOVQ          8(AX), DX
 
-round28:
+round29:
 	XORL DI, DI
 	MOVQ rows+24(FP), R8
 	MOVQ column+40(FP), R9
 
-turn29:
+turn30:
 	MOVQ    R8, SI
 	SHLQ    $0x04, SI
 	MOVQ    2160(AX)(SI*1), BX
@@ -21054,7 +21134,7 @@ turn29:
 	ANDQ    CX, BX
 	ANDQ    DX, SI
 	ORQ     SI, BX
-	JNE     next30
+	JNE     next31
 	MOVLQSX -4(R9)(R8*4), BX
 	XORL    SI, SI
 	XORL    R11, R11
@@ -21074,36 +21154,36 @@ turn29:
 	ORQ     BX, DI
 	ANDNQ   DX, R10, DX
 
-next30:
+next31:
 	DECQ  R8
-	JNE   turn29
+	JNE   turn30
 	MOVQ  16(AX), BX
 	MOVQ  24(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JEQ   owned31
+	JEQ   owned32
 	MOVQ  32(AX), BX
 	MOVQ  40(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JNE   owned31
+	JNE   owned32
 	MOVQ  16(AX), BX
 	ANDNQ CX, BX, CX
 	MOVQ  24(AX), SI
 	ANDNQ DX, SI, DX
 	INCQ  DI
 
-owned31:
+owned32:
 	MOVQ  CX, BX
 	ORQ   DX, BX
-	JEQ   best27
+	JEQ   best28
 	TESTQ DI, DI
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -22343,166 +22423,177 @@ zero24:
 	MOVQ         SI, 40(AX)
 
 square25:
-	VXORPD       Y16, Y16, Y16
-	MOVQ         $0x2000000000000000, BX
-	VMOVQ        BX, X1
-	VBROADCASTSD X1, Z1
-	XORL         BX, BX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	VXORPD Y16, Y16, Y16
+	XORL   BX, BX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), DI
 
 rows26:
-	VCVTPS2PD     (DI), Z1
-	VMULPD        Z15, Z1, Z1
-	VMAXPD        Z18, Z1, Z1
-	VMINPD        Z17, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z2
-	VORPD         Z2, Z16, Z16
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        1152(AX), Z1, Z1
-	VMOVAPD       Z1, Z19
-	VCVTPS2PD     32(DI), Z2
+	MOVLQSX       (DX)(BX*4), R8
+	VCVTPS2PD     (DI), Z2
 	VMULPD        Z15, Z2, Z2
 	VMAXPD        Z18, Z2, Z2
 	VMINPD        Z17, Z2, Z2
-	VREDUCEPD     $0x08, Z2, Z3
-	VORPD         Z3, Z16, Z16
+	VREDUCEPD     $0x08, Z2, Z1
+	VORPD         Z1, Z16, Z16
 	VCVTPD2QQ     Z2, Z2
-	VPSUBQ        1216(AX), Z2, Z2
-	VPMINSQ       Z2, Z19, Z19
-	VCVTPS2PD     64(DI), Z3
+	VPSUBQ        1152(AX), Z2, Z2
+	VMOVDQA64     Z2, Z1
+	VMOVAPD       Z2, Z19
+	VCVTPS2PD     32(DI), Z3
 	VMULPD        Z15, Z3, Z3
 	VMAXPD        Z18, Z3, Z3
 	VMINPD        Z17, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z4
-	VORPD         Z4, Z16, Z16
+	VREDUCEPD     $0x08, Z3, Z2
+	VORPD         Z2, Z16, Z16
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        1280(AX), Z3, Z3
+	VPSUBQ        1216(AX), Z3, Z3
+	VMOVDQA64     Z3, Z2
 	VPMINSQ       Z3, Z19, Z19
-	VCVTPS2PD     96(DI), Z4
+	VCVTPS2PD     64(DI), Z4
 	VMULPD        Z15, Z4, Z4
 	VMAXPD        Z18, Z4, Z4
 	VMINPD        Z17, Z4, Z4
-	VREDUCEPD     $0x08, Z4, Z5
-	VORPD         Z5, Z16, Z16
+	VREDUCEPD     $0x08, Z4, Z3
+	VORPD         Z3, Z16, Z16
 	VCVTPD2QQ     Z4, Z4
-	VPSUBQ        1344(AX), Z4, Z4
+	VPSUBQ        1280(AX), Z4, Z4
+	VMOVDQA64     Z4, Z3
 	VPMINSQ       Z4, Z19, Z19
-	VCVTPS2PD     128(DI), Z5
+	VCVTPS2PD     96(DI), Z5
 	VMULPD        Z15, Z5, Z5
 	VMAXPD        Z18, Z5, Z5
 	VMINPD        Z17, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z6
-	VORPD         Z6, Z16, Z16
+	VREDUCEPD     $0x08, Z5, Z4
+	VORPD         Z4, Z16, Z16
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        1408(AX), Z5, Z5
+	VPSUBQ        1344(AX), Z5, Z5
+	VMOVDQA64     Z5, Z4
 	VPMINSQ       Z5, Z19, Z19
-	VCVTPS2PD     160(DI), Z6
+	VCVTPS2PD     128(DI), Z6
 	VMULPD        Z15, Z6, Z6
 	VMAXPD        Z18, Z6, Z6
 	VMINPD        Z17, Z6, Z6
-	VREDUCEPD     $0x08, Z6, Z7
-	VORPD         Z7, Z16, Z16
+	VREDUCEPD     $0x08, Z6, Z5
+	VORPD         Z5, Z16, Z16
 	VCVTPD2QQ     Z6, Z6
-	VPSUBQ        1472(AX), Z6, Z6
+	VPSUBQ        1408(AX), Z6, Z6
+	VMOVDQA64     Z6, Z5
 	VPMINSQ       Z6, Z19, Z19
-	VCVTPS2PD     192(DI), Z7
+	VCVTPS2PD     160(DI), Z7
 	VMULPD        Z15, Z7, Z7
 	VMAXPD        Z18, Z7, Z7
 	VMINPD        Z17, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z8
-	VORPD         Z8, Z16, Z16
+	VREDUCEPD     $0x08, Z7, Z6
+	VORPD         Z6, Z16, Z16
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        1536(AX), Z7, Z7
+	VPSUBQ        1472(AX), Z7, Z7
+	VMOVDQA64     Z7, Z6
 	VPMINSQ       Z7, Z19, Z19
-	VCVTPS2PD     224(DI), Z8
+	VCVTPS2PD     192(DI), Z8
 	VMULPD        Z15, Z8, Z8
 	VMAXPD        Z18, Z8, Z8
 	VMINPD        Z17, Z8, Z8
-	VREDUCEPD     $0x08, Z8, Z9
-	VORPD         Z9, Z16, Z16
+	VREDUCEPD     $0x08, Z8, Z7
+	VORPD         Z7, Z16, Z16
 	VCVTPD2QQ     Z8, Z8
-	VPSUBQ        1600(AX), Z8, Z8
+	VPSUBQ        1536(AX), Z8, Z8
+	VMOVDQA64     Z8, Z7
 	VPMINSQ       Z8, Z19, Z19
-	VCVTPS2PD     256(DI), Z9
+	VCVTPS2PD     224(DI), Z9
 	VMULPD        Z15, Z9, Z9
 	VMAXPD        Z18, Z9, Z9
 	VMINPD        Z17, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z10
-	VORPD         Z10, Z16, Z16
+	VREDUCEPD     $0x08, Z9, Z8
+	VORPD         Z8, Z16, Z16
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        1664(AX), Z9, Z9
+	VPSUBQ        1600(AX), Z9, Z9
+	VMOVDQA64     Z9, Z8
 	VPMINSQ       Z9, Z19, Z19
-	VCVTPS2PD     288(DI), Z10
+	VCVTPS2PD     256(DI), Z10
 	VMULPD        Z15, Z10, Z10
 	VMAXPD        Z18, Z10, Z10
 	VMINPD        Z17, Z10, Z10
-	VREDUCEPD     $0x08, Z10, Z11
-	VORPD         Z11, Z16, Z16
+	VREDUCEPD     $0x08, Z10, Z9
+	VORPD         Z9, Z16, Z16
 	VCVTPD2QQ     Z10, Z10
-	VPSUBQ        1728(AX), Z10, Z10
+	VPSUBQ        1664(AX), Z10, Z10
+	VMOVDQA64     Z10, Z9
 	VPMINSQ       Z10, Z19, Z19
-	VCVTPS2PD     320(DI), Z11
+	VCVTPS2PD     288(DI), Z11
 	VMULPD        Z15, Z11, Z11
 	VMAXPD        Z18, Z11, Z11
 	VMINPD        Z17, Z11, Z11
-	VREDUCEPD     $0x08, Z11, Z12
-	VORPD         Z12, Z16, Z16
+	VREDUCEPD     $0x08, Z11, Z10
+	VORPD         Z10, Z16, Z16
 	VCVTPD2QQ     Z11, Z11
-	VPSUBQ        1792(AX), Z11, Z11
+	VPSUBQ        1728(AX), Z11, Z11
+	VMOVDQA64     Z11, Z10
 	VPMINSQ       Z11, Z19, Z19
-	VCVTPS2PD     352(DI), Z12
+	VCVTPS2PD     320(DI), Z12
 	VMULPD        Z15, Z12, Z12
 	VMAXPD        Z18, Z12, Z12
 	VMINPD        Z17, Z12, Z12
-	VREDUCEPD     $0x08, Z12, Z13
-	VORPD         Z13, Z16, Z16
+	VREDUCEPD     $0x08, Z12, Z11
+	VORPD         Z11, Z16, Z16
 	VCVTPD2QQ     Z12, Z12
-	VPSUBQ        1856(AX), Z12, Z12
+	VPSUBQ        1792(AX), Z12, Z12
+	VMOVDQA64     Z12, Z11
 	VPMINSQ       Z12, Z19, Z19
-	KMOVB         12(AX), K1
-	VMOVAPD       Z0, Z13
-	VMOVUPS.Z     384(DI), K1, Y14
-	VCVTPS2PD     Y14, K1, Z13
+	VCVTPS2PD     352(DI), Z13
 	VMULPD        Z15, Z13, Z13
 	VMAXPD        Z18, Z13, Z13
 	VMINPD        Z17, Z13, Z13
-	VREDUCEPD     $0x08, Z13, Z14
-	VORPD         Z14, Z16, Z16
+	VREDUCEPD     $0x08, Z13, Z12
+	VORPD         Z12, Z16, Z16
 	VCVTPD2QQ     Z13, Z13
-	VPSUBQ        1920(AX), Z13, Z13
+	VPSUBQ        1856(AX), Z13, Z13
+	VMOVDQA64     Z13, Z12
 	VPMINSQ       Z13, Z19, Z19
-	KMOVB         13(AX), K1
+	KMOVB         12(AX), K1
 	VMOVAPD       Z0, Z14
-	VMOVUPS.Z     416(DI), K1, Y20
-	VCVTPS2PD     Y20, K1, Z14
+	VMOVUPS.Z     384(DI), K1, Y13
+	VCVTPS2PD     Y13, K1, Z14
 	VMULPD        Z15, Z14, Z14
 	VMAXPD        Z18, Z14, Z14
 	VMINPD        Z17, Z14, Z14
-	VREDUCEPD     $0x08, Z14, Z20
-	VORPD         Z20, Z16, Z16
+	VREDUCEPD     $0x08, Z14, Z13
+	VORPD         Z13, Z16, Z16
 	VCVTPD2QQ     Z14, Z14
-	VPSUBQ        1984(AX), Z14, Z14
+	VPSUBQ        1920(AX), Z14, Z14
+	VMOVDQA64     Z14, Z13
 	VPMINSQ       Z14, Z19, Z19
+	KMOVB         13(AX), K1
+	VMOVAPD       Z0, Z20
+	VMOVUPS.Z     416(DI), K1, Y14
+	VCVTPS2PD     Y14, K1, Z20
+	VMULPD        Z15, Z20, Z20
+	VMAXPD        Z18, Z20, Z20
+	VMINPD        Z17, Z20, Z20
+	VREDUCEPD     $0x08, Z20, Z14
+	VORPD         Z14, Z16, Z16
+	VCVTPD2QQ     Z20, Z20
+	VPSUBQ        1984(AX), Z20, Z20
+	VMOVDQA64     Z20, Z14
+	VPMINSQ       Z20, Z19, Z19
 	VEXTRACTF64X4 $0x01, Z19, Y20
 	VPMINSQ       Y19, Y20, Y20
 	VEXTRACTF64X2 $0x01, Y20, X19
 	VPMINSQ       X20, X19, X19
 	VPERMILPD     $0x01, X19, X20
 	VPMINSQ       X19, X20, X20
-	VMOVQ         X20, R8
-	MOVLQSX       (DX)(BX*4), R9
+	VMOVQ         X20, R9
 	VXORPD        X19, X19, X19
-	VCVTSS2SD     (DI)(R9*4), X19, X19
+	VCVTSS2SD     (DI)(R8*4), X19, X19
 	VMULSD        X15, X19, X19
 	VCVTSD2SIQ    X19, R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
+	SUBQ          1152(AX)(R8*8), R10
+	SUBQ          R9, R10
 	CMPQ          R10, $+1048576
 	JHI           bad1
 	ADDQ          R10, SI
-	ADDQ          $+1048576, R8
-	VPBROADCASTQ  R8, Z19
+	ADDQ          $+1048576, R9
+	VPBROADCASTQ  R9, Z19
 	VPCMPQ        $0x02, Z19, Z1, K1
 	VPCMPQ        $0x02, Z19, Z2, K2
 	KUNPCKBW      K1, K2, K1
@@ -22518,7 +22609,7 @@ rows26:
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
-	KMOVQ         K1, R8
+	KMOVQ         K1, R9
 	VPCMPQ        $0x02, Z19, Z9, K1
 	VPCMPQ        $0x02, Z19, Z10, K2
 	KUNPCKBW      K1, K2, K1
@@ -22533,17 +22624,17 @@ rows26:
 	KMOVQ         K1, R10
 	XORL          R11, R11
 	XORL          R13, R13
-	BTSQ          R9, R11
+	BTSQ          R8, R11
 	MOVQ          R11, R12
-	CMPQ          R9, $0x40
+	CMPQ          R8, $0x40
 	CMOVQGE       R13, R11
 	CMOVQLT       R13, R12
-	ANDNQ         R8, R11, R8
+	ANDNQ         R9, R11, R9
 	ANDNQ         R10, R12, R10
-	MOVQ          BX, R9
-	SHLQ          $0x04, R9
-	MOVQ          R8, 2176(AX)(R9*1)
-	MOVQ          R10, 2184(AX)(R9*1)
+	MOVQ          BX, R8
+	SHLQ          $0x04, R8
+	MOVQ          R9, 2176(AX)(R8*1)
+	MOVQ          R10, 2184(AX)(R8*1)
 	MOVQ          stride+16(FP), R8
 	ADDQ          R8, DI
 	INCQ          BX
@@ -22553,19 +22644,19 @@ rows26:
 	VCMPPD        $0x04, Z21, Z16, K1
 	KMOVB         K1, DX
 	ORQ           SI, DX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, SI
 	CMPQ          SI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 	MOVQ          8(AX), DX
 
-round28:
+round29:
 	XORL DI, DI
 	MOVQ rows+24(FP), R8
 	MOVQ column+40(FP), R9
 
-turn29:
+turn30:
 	MOVQ    R8, SI
 	SHLQ    $0x04, SI
 	MOVQ    2160(AX)(SI*1), BX
@@ -22573,7 +22664,7 @@ turn29:
 	ANDQ    CX, BX
 	ANDQ    DX, SI
 	ORQ     SI, BX
-	JNE     next30
+	JNE     next31
 	MOVLQSX -4(R9)(R8*4), BX
 	XORL    SI, SI
 	XORL    R11, R11
@@ -22593,36 +22684,36 @@ turn29:
 	ORQ     BX, DI
 	ANDNQ   DX, R10, DX
 
-next30:
+next31:
 	DECQ  R8
-	JNE   turn29
+	JNE   turn30
 	MOVQ  16(AX), BX
 	MOVQ  24(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JEQ   owned31
+	JEQ   owned32
 	MOVQ  32(AX), BX
 	MOVQ  40(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JNE   owned31
+	JNE   owned32
 	MOVQ  16(AX), BX
 	ANDNQ CX, BX, CX
 	MOVQ  24(AX), SI
 	ANDNQ DX, SI, DX
 	INCQ  DI
 
-owned31:
+owned32:
 	MOVQ  CX, BX
 	ORQ   DX, BX
-	JEQ   best27
+	JEQ   best28
 	TESTQ DI, DI
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -23972,184 +24063,197 @@ zero24:
 	MOVQ         SI, 40(AX)
 
 square25:
-	VXORPD       Y18, Y18, Y18
-	MOVQ         $0x2000000000000000, BX
-	VMOVQ        BX, X1
-	VBROADCASTSD X1, Z1
-	XORL         BX, BX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	VXORPD Y18, Y18, Y18
+	XORL   BX, BX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), DI
 
 rows26:
-	VCVTPS2PD     (DI), Z1
-	VMULPD        Z17, Z1, Z1
-	VMAXPD        Z20, Z1, Z1
-	VMINPD        Z19, Z1, Z1
-	VREDUCEPD     $0x08, Z1, Z2
-	VORPD         Z2, Z18, Z18
-	VCVTPD2QQ     Z1, Z1
-	VPSUBQ        1152(AX), Z1, Z1
-	VMOVAPD       Z1, Z21
-	VCVTPS2PD     32(DI), Z2
+	MOVLQSX       (DX)(BX*4), R8
+	VCVTPS2PD     (DI), Z2
 	VMULPD        Z17, Z2, Z2
 	VMAXPD        Z20, Z2, Z2
 	VMINPD        Z19, Z2, Z2
-	VREDUCEPD     $0x08, Z2, Z3
-	VORPD         Z3, Z18, Z18
+	VREDUCEPD     $0x08, Z2, Z1
+	VORPD         Z1, Z18, Z18
 	VCVTPD2QQ     Z2, Z2
-	VPSUBQ        1216(AX), Z2, Z2
-	VPMINSQ       Z2, Z21, Z21
-	VCVTPS2PD     64(DI), Z3
+	VPSUBQ        1152(AX), Z2, Z2
+	VMOVDQA64     Z2, Z1
+	VMOVAPD       Z2, Z21
+	VCVTPS2PD     32(DI), Z3
 	VMULPD        Z17, Z3, Z3
 	VMAXPD        Z20, Z3, Z3
 	VMINPD        Z19, Z3, Z3
-	VREDUCEPD     $0x08, Z3, Z4
-	VORPD         Z4, Z18, Z18
+	VREDUCEPD     $0x08, Z3, Z2
+	VORPD         Z2, Z18, Z18
 	VCVTPD2QQ     Z3, Z3
-	VPSUBQ        1280(AX), Z3, Z3
+	VPSUBQ        1216(AX), Z3, Z3
+	VMOVDQA64     Z3, Z2
 	VPMINSQ       Z3, Z21, Z21
-	VCVTPS2PD     96(DI), Z4
+	VCVTPS2PD     64(DI), Z4
 	VMULPD        Z17, Z4, Z4
 	VMAXPD        Z20, Z4, Z4
 	VMINPD        Z19, Z4, Z4
-	VREDUCEPD     $0x08, Z4, Z5
-	VORPD         Z5, Z18, Z18
+	VREDUCEPD     $0x08, Z4, Z3
+	VORPD         Z3, Z18, Z18
 	VCVTPD2QQ     Z4, Z4
-	VPSUBQ        1344(AX), Z4, Z4
+	VPSUBQ        1280(AX), Z4, Z4
+	VMOVDQA64     Z4, Z3
 	VPMINSQ       Z4, Z21, Z21
-	VCVTPS2PD     128(DI), Z5
+	VCVTPS2PD     96(DI), Z5
 	VMULPD        Z17, Z5, Z5
 	VMAXPD        Z20, Z5, Z5
 	VMINPD        Z19, Z5, Z5
-	VREDUCEPD     $0x08, Z5, Z6
-	VORPD         Z6, Z18, Z18
+	VREDUCEPD     $0x08, Z5, Z4
+	VORPD         Z4, Z18, Z18
 	VCVTPD2QQ     Z5, Z5
-	VPSUBQ        1408(AX), Z5, Z5
+	VPSUBQ        1344(AX), Z5, Z5
+	VMOVDQA64     Z5, Z4
 	VPMINSQ       Z5, Z21, Z21
-	VCVTPS2PD     160(DI), Z6
+	VCVTPS2PD     128(DI), Z6
 	VMULPD        Z17, Z6, Z6
 	VMAXPD        Z20, Z6, Z6
 	VMINPD        Z19, Z6, Z6
-	VREDUCEPD     $0x08, Z6, Z7
-	VORPD         Z7, Z18, Z18
+	VREDUCEPD     $0x08, Z6, Z5
+	VORPD         Z5, Z18, Z18
 	VCVTPD2QQ     Z6, Z6
-	VPSUBQ        1472(AX), Z6, Z6
+	VPSUBQ        1408(AX), Z6, Z6
+	VMOVDQA64     Z6, Z5
 	VPMINSQ       Z6, Z21, Z21
-	VCVTPS2PD     192(DI), Z7
+	VCVTPS2PD     160(DI), Z7
 	VMULPD        Z17, Z7, Z7
 	VMAXPD        Z20, Z7, Z7
 	VMINPD        Z19, Z7, Z7
-	VREDUCEPD     $0x08, Z7, Z8
-	VORPD         Z8, Z18, Z18
+	VREDUCEPD     $0x08, Z7, Z6
+	VORPD         Z6, Z18, Z18
 	VCVTPD2QQ     Z7, Z7
-	VPSUBQ        1536(AX), Z7, Z7
+	VPSUBQ        1472(AX), Z7, Z7
+	VMOVDQA64     Z7, Z6
 	VPMINSQ       Z7, Z21, Z21
-	VCVTPS2PD     224(DI), Z8
+	VCVTPS2PD     192(DI), Z8
 	VMULPD        Z17, Z8, Z8
 	VMAXPD        Z20, Z8, Z8
 	VMINPD        Z19, Z8, Z8
-	VREDUCEPD     $0x08, Z8, Z9
-	VORPD         Z9, Z18, Z18
+	VREDUCEPD     $0x08, Z8, Z7
+	VORPD         Z7, Z18, Z18
 	VCVTPD2QQ     Z8, Z8
-	VPSUBQ        1600(AX), Z8, Z8
+	VPSUBQ        1536(AX), Z8, Z8
+	VMOVDQA64     Z8, Z7
 	VPMINSQ       Z8, Z21, Z21
-	VCVTPS2PD     256(DI), Z9
+	VCVTPS2PD     224(DI), Z9
 	VMULPD        Z17, Z9, Z9
 	VMAXPD        Z20, Z9, Z9
 	VMINPD        Z19, Z9, Z9
-	VREDUCEPD     $0x08, Z9, Z10
-	VORPD         Z10, Z18, Z18
+	VREDUCEPD     $0x08, Z9, Z8
+	VORPD         Z8, Z18, Z18
 	VCVTPD2QQ     Z9, Z9
-	VPSUBQ        1664(AX), Z9, Z9
+	VPSUBQ        1600(AX), Z9, Z9
+	VMOVDQA64     Z9, Z8
 	VPMINSQ       Z9, Z21, Z21
-	VCVTPS2PD     288(DI), Z10
+	VCVTPS2PD     256(DI), Z10
 	VMULPD        Z17, Z10, Z10
 	VMAXPD        Z20, Z10, Z10
 	VMINPD        Z19, Z10, Z10
-	VREDUCEPD     $0x08, Z10, Z11
-	VORPD         Z11, Z18, Z18
+	VREDUCEPD     $0x08, Z10, Z9
+	VORPD         Z9, Z18, Z18
 	VCVTPD2QQ     Z10, Z10
-	VPSUBQ        1728(AX), Z10, Z10
+	VPSUBQ        1664(AX), Z10, Z10
+	VMOVDQA64     Z10, Z9
 	VPMINSQ       Z10, Z21, Z21
-	VCVTPS2PD     320(DI), Z11
+	VCVTPS2PD     288(DI), Z11
 	VMULPD        Z17, Z11, Z11
 	VMAXPD        Z20, Z11, Z11
 	VMINPD        Z19, Z11, Z11
-	VREDUCEPD     $0x08, Z11, Z12
-	VORPD         Z12, Z18, Z18
+	VREDUCEPD     $0x08, Z11, Z10
+	VORPD         Z10, Z18, Z18
 	VCVTPD2QQ     Z11, Z11
-	VPSUBQ        1792(AX), Z11, Z11
+	VPSUBQ        1728(AX), Z11, Z11
+	VMOVDQA64     Z11, Z10
 	VPMINSQ       Z11, Z21, Z21
-	VCVTPS2PD     352(DI), Z12
+	VCVTPS2PD     320(DI), Z12
 	VMULPD        Z17, Z12, Z12
 	VMAXPD        Z20, Z12, Z12
 	VMINPD        Z19, Z12, Z12
-	VREDUCEPD     $0x08, Z12, Z13
-	VORPD         Z13, Z18, Z18
+	VREDUCEPD     $0x08, Z12, Z11
+	VORPD         Z11, Z18, Z18
 	VCVTPD2QQ     Z12, Z12
-	VPSUBQ        1856(AX), Z12, Z12
+	VPSUBQ        1792(AX), Z12, Z12
+	VMOVDQA64     Z12, Z11
 	VPMINSQ       Z12, Z21, Z21
-	VCVTPS2PD     384(DI), Z13
+	VCVTPS2PD     352(DI), Z13
 	VMULPD        Z17, Z13, Z13
 	VMAXPD        Z20, Z13, Z13
 	VMINPD        Z19, Z13, Z13
-	VREDUCEPD     $0x08, Z13, Z14
-	VORPD         Z14, Z18, Z18
+	VREDUCEPD     $0x08, Z13, Z12
+	VORPD         Z12, Z18, Z18
 	VCVTPD2QQ     Z13, Z13
-	VPSUBQ        1920(AX), Z13, Z13
+	VPSUBQ        1856(AX), Z13, Z13
+	VMOVDQA64     Z13, Z12
 	VPMINSQ       Z13, Z21, Z21
-	VCVTPS2PD     416(DI), Z14
+	VCVTPS2PD     384(DI), Z14
 	VMULPD        Z17, Z14, Z14
 	VMAXPD        Z20, Z14, Z14
 	VMINPD        Z19, Z14, Z14
-	VREDUCEPD     $0x08, Z14, Z15
-	VORPD         Z15, Z18, Z18
+	VREDUCEPD     $0x08, Z14, Z13
+	VORPD         Z13, Z18, Z18
 	VCVTPD2QQ     Z14, Z14
-	VPSUBQ        1984(AX), Z14, Z14
+	VPSUBQ        1920(AX), Z14, Z14
+	VMOVDQA64     Z14, Z13
 	VPMINSQ       Z14, Z21, Z21
-	KMOVB         14(AX), K1
-	VMOVAPD       Z0, Z15
-	VMOVUPS.Z     448(DI), K1, Y16
-	VCVTPS2PD     Y16, K1, Z15
+	VCVTPS2PD     416(DI), Z15
 	VMULPD        Z17, Z15, Z15
 	VMAXPD        Z20, Z15, Z15
 	VMINPD        Z19, Z15, Z15
-	VREDUCEPD     $0x08, Z15, Z16
-	VORPD         Z16, Z18, Z18
+	VREDUCEPD     $0x08, Z15, Z14
+	VORPD         Z14, Z18, Z18
 	VCVTPD2QQ     Z15, Z15
-	VPSUBQ        2048(AX), Z15, Z15
+	VPSUBQ        1984(AX), Z15, Z15
+	VMOVDQA64     Z15, Z14
 	VPMINSQ       Z15, Z21, Z21
-	KMOVB         15(AX), K1
+	KMOVB         14(AX), K1
 	VMOVAPD       Z0, Z16
-	VMOVUPS.Z     480(DI), K1, Y22
-	VCVTPS2PD     Y22, K1, Z16
+	VMOVUPS.Z     448(DI), K1, Y15
+	VCVTPS2PD     Y15, K1, Z16
 	VMULPD        Z17, Z16, Z16
 	VMAXPD        Z20, Z16, Z16
 	VMINPD        Z19, Z16, Z16
-	VREDUCEPD     $0x08, Z16, Z22
-	VORPD         Z22, Z18, Z18
+	VREDUCEPD     $0x08, Z16, Z15
+	VORPD         Z15, Z18, Z18
 	VCVTPD2QQ     Z16, Z16
-	VPSUBQ        2112(AX), Z16, Z16
+	VPSUBQ        2048(AX), Z16, Z16
+	VMOVDQA64     Z16, Z15
 	VPMINSQ       Z16, Z21, Z21
+	KMOVB         15(AX), K1
+	VMOVAPD       Z0, Z22
+	VMOVUPS.Z     480(DI), K1, Y16
+	VCVTPS2PD     Y16, K1, Z22
+	VMULPD        Z17, Z22, Z22
+	VMAXPD        Z20, Z22, Z22
+	VMINPD        Z19, Z22, Z22
+	VREDUCEPD     $0x08, Z22, Z16
+	VORPD         Z16, Z18, Z18
+	VCVTPD2QQ     Z22, Z22
+	VPSUBQ        2112(AX), Z22, Z22
+	VMOVDQA64     Z22, Z16
+	VPMINSQ       Z22, Z21, Z21
 	VEXTRACTF64X4 $0x01, Z21, Y22
 	VPMINSQ       Y21, Y22, Y22
 	VEXTRACTF64X2 $0x01, Y22, X21
 	VPMINSQ       X22, X21, X21
 	VPERMILPD     $0x01, X21, X22
 	VPMINSQ       X21, X22, X22
-	VMOVQ         X22, R8
-	MOVLQSX       (DX)(BX*4), R9
+	VMOVQ         X22, R9
 	VXORPD        X21, X21, X21
-	VCVTSS2SD     (DI)(R9*4), X21, X21
+	VCVTSS2SD     (DI)(R8*4), X21, X21
 	VMULSD        X17, X21, X21
 	VCVTSD2SIQ    X21, R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
+	SUBQ          1152(AX)(R8*8), R10
+	SUBQ          R9, R10
 	CMPQ          R10, $+1048576
 	JHI           bad1
 	ADDQ          R10, SI
-	ADDQ          $+1048576, R8
-	VPBROADCASTQ  R8, Z21
+	ADDQ          $+1048576, R9
+	VPBROADCASTQ  R9, Z21
 	VPCMPQ        $0x02, Z21, Z1, K1
 	VPCMPQ        $0x02, Z21, Z2, K2
 	KUNPCKBW      K1, K2, K1
@@ -24165,7 +24269,7 @@ rows26:
 	KUNPCKBW      K3, K4, K3
 	KUNPCKWD      K2, K3, K2
 	KUNPCKDQ      K1, K2, K1
-	KMOVQ         K1, R8
+	KMOVQ         K1, R9
 	VPCMPQ        $0x02, Z21, Z9, K1
 	VPCMPQ        $0x02, Z21, Z10, K2
 	KUNPCKBW      K1, K2, K1
@@ -24184,17 +24288,17 @@ rows26:
 	KMOVQ         K1, R10
 	XORL          R11, R11
 	XORL          R13, R13
-	BTSQ          R9, R11
+	BTSQ          R8, R11
 	MOVQ          R11, R12
-	CMPQ          R9, $0x40
+	CMPQ          R8, $0x40
 	CMOVQGE       R13, R11
 	CMOVQLT       R13, R12
-	ANDNQ         R8, R11, R8
+	ANDNQ         R9, R11, R9
 	ANDNQ         R10, R12, R10
-	MOVQ          BX, R9
-	SHLQ          $0x04, R9
-	MOVQ          R8, 2176(AX)(R9*1)
-	MOVQ          R10, 2184(AX)(R9*1)
+	MOVQ          BX, R8
+	SHLQ          $0x04, R8
+	MOVQ          R9, 2176(AX)(R8*1)
+	MOVQ          R10, 2184(AX)(R8*1)
 	MOVQ          stride+16(FP), R8
 	ADDQ          R8, DI
 	INCQ          BX
@@ -24204,19 +24308,19 @@ rows26:
 	VCMPPD        $0x04, Z23, Z18, K1
 	KMOVB         K1, DX
 	ORQ           SI, DX
-	JEQ           best27
+	JEQ           best28
 	ADDQ          CX, SI
 	CMPQ          SI, $+1048575
 	JHI           bad1
 	MOVQ          (AX), CX
 	MOVQ          8(AX), DX
 
-round28:
+round29:
 	XORL DI, DI
 	MOVQ rows+24(FP), R8
 	MOVQ column+40(FP), R9
 
-turn29:
+turn30:
 	MOVQ    R8, SI
 	SHLQ    $0x04, SI
 	MOVQ    2160(AX)(SI*1), BX
@@ -24224,7 +24328,7 @@ turn29:
 	ANDQ    CX, BX
 	ANDQ    DX, SI
 	ORQ     SI, BX
-	JNE     next30
+	JNE     next31
 	MOVLQSX -4(R9)(R8*4), BX
 	XORL    SI, SI
 	XORL    R11, R11
@@ -24244,36 +24348,36 @@ turn29:
 	ORQ     BX, DI
 	ANDNQ   DX, R10, DX
 
-next30:
+next31:
 	DECQ  R8
-	JNE   turn29
+	JNE   turn30
 	MOVQ  16(AX), BX
 	MOVQ  24(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JEQ   owned31
+	JEQ   owned32
 	MOVQ  32(AX), BX
 	MOVQ  40(AX), SI
 	ANDQ  CX, BX
 	ANDQ  DX, SI
 	ORQ   SI, BX
-	JNE   owned31
+	JNE   owned32
 	MOVQ  16(AX), BX
 	ANDNQ CX, BX, CX
 	MOVQ  24(AX), SI
 	ANDNQ DX, SI, DX
 	INCQ  DI
 
-owned31:
+owned32:
 	MOVQ  CX, BX
 	ORQ   DX, BX
-	JEQ   best27
+	JEQ   best28
 	TESTQ DI, DI
-	JNE   round28
+	JNE   round29
 	JMP   bad1
 
-best27:
+best28:
 	MOVQ $+0, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -24674,16 +24778,16 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VPBROADCASTQ SI, Z0
+	VPBROADCASTQ SI, Z1
 	MOVQ         $0x43c0000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Z3
-	VMULPD       Z0, Z2, Z2
-	VMAXPD       Z3, Z2, Z2
-	VMINPD       Z1, Z2, Z2
+	MOVQ         $0xc3c0000000000000, SI
+	VMOVQ        SI, X5
+	VBROADCASTSD X5, Z5
+	VMULPD       Z1, Z2, Z2
+	VMAXPD       Z5, Z2, Z2
+	VMINPD       Z3, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
 	VMOVUPD      Z2, 1152(AX)
 	MOVQ         cols+32(FP), SI
@@ -24700,52 +24804,41 @@ done18:
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x06, Z2, Z0, K2
+	VPBROADCASTQ DX, Z1
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, DX
 	NOTQ         DX
 	MOVQ         DX, DI
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Z0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VMOVDQA64     Z0, Z1
-	VMOVDQU32.Z   (DI), K1, Y3
-	VPMOVSXDQ     Y3, K1, Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y3
-	VPMINSQ       Y1, Y3, Y3
-	VEXTRACTF64X2 $0x01, Y3, X1
-	VPMINSQ       X3, X1, X1
-	VPERMILPD     $0x01, X1, X3
-	VPMINSQ       X1, X3, X3
-	VMOVQ         X3, R8
-	MOVLQSX       (BX)(DX*4), R9
-	MOVLQSX       (DI)(R9*4), R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
-	CMPQ          R10, $+1048576
-	JHI           bad1
-	ADDQ          R10, SI
-	MOVQ          stride+16(FP), R8
-	ADDQ          R8, DI
-	INCQ          DX
-	CMPQ          DX, CX
-	JLT           rows24
-	TESTQ         SI, SI
-	JNE           bad1
-	MOVQ          $+0, AX
-	MOVQ          AX, ret+48(FP)
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Z1
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  (SI), K1, Y3
+	VCVTDQ2PD    Y3, K1, Z2
+	VSUBPD       128(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
+	INCQ         DX
+	CMPQ         DX, CX
+	JLT          rows24
+	MOVQ         $+0, AX
+	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -25132,21 +25225,21 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VPBROADCASTQ SI, Z0
+	VPBROADCASTQ SI, Z1
 	MOVQ         $0x43c0000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Z3
-	VMULPD       Z0, Z2, Z2
-	VMAXPD       Z3, Z2, Z2
-	VMINPD       Z1, Z2, Z2
+	MOVQ         $0xc3c0000000000000, SI
+	VMOVQ        SI, X5
+	VBROADCASTSD X5, Z5
+	VMULPD       Z1, Z2, Z2
+	VMAXPD       Z5, Z2, Z2
+	VMINPD       Z3, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
 	VMOVUPD      Z2, 1152(AX)
-	VMULPD       Z0, Z4, Z4
-	VMAXPD       Z3, Z4, Z4
-	VMINPD       Z1, Z4, Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z5, Z4, Z4
+	VMINPD       Z3, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
 	VMOVUPD      Z4, 1216(AX)
 	MOVQ         cols+32(FP), SI
@@ -25171,10 +25264,10 @@ done18:
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x06, Z2, Z0, K2
+	VPBROADCASTQ DX, Z1
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x06, Z4, Z0, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
@@ -25183,47 +25276,39 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Z0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ     (DI), Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z1
-	VMOVDQA64     Z0, Z3
-	VMOVDQU32.Z   32(DI), K1, Y5
-	VPMOVSXDQ     Y5, K1, Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y3
-	VPMINSQ       Y1, Y3, Y3
-	VEXTRACTF64X2 $0x01, Y3, X1
-	VPMINSQ       X3, X1, X1
-	VPERMILPD     $0x01, X1, X3
-	VPMINSQ       X1, X3, X3
-	VMOVQ         X3, R8
-	MOVLQSX       (BX)(DX*4), R9
-	MOVLQSX       (DI)(R9*4), R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
-	CMPQ          R10, $+1048576
-	JHI           bad1
-	ADDQ          R10, SI
-	MOVQ          stride+16(FP), R8
-	ADDQ          R8, DI
-	INCQ          DX
-	CMPQ          DX, CX
-	JLT           rows24
-	TESTQ         SI, SI
-	JNE           bad1
-	MOVQ          $+0, AX
-	MOVQ          AX, ret+48(FP)
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Z1
+	VCVTDQ2PD    (SI), Z2
+	VSUBPD       128(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, DI
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  32(SI), K1, Y3
+	VCVTDQ2PD    Y3, K1, Z2
+	VSUBPD       192(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
+	INCQ         DX
+	CMPQ         DX, CX
+	JLT          rows24
+	MOVQ         $+0, AX
+	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -25665,26 +25750,26 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VPBROADCASTQ SI, Z0
+	VPBROADCASTQ SI, Z1
 	MOVQ         $0x43c0000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Z3
-	VMULPD       Z0, Z2, Z2
-	VMAXPD       Z3, Z2, Z2
-	VMINPD       Z1, Z2, Z2
+	MOVQ         $0xc3c0000000000000, SI
+	VMOVQ        SI, X5
+	VBROADCASTSD X5, Z5
+	VMULPD       Z1, Z2, Z2
+	VMAXPD       Z5, Z2, Z2
+	VMINPD       Z3, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
 	VMOVUPD      Z2, 1152(AX)
-	VMULPD       Z0, Z4, Z4
-	VMAXPD       Z3, Z4, Z4
-	VMINPD       Z1, Z4, Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z5, Z4, Z4
+	VMINPD       Z3, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
 	VMOVUPD      Z4, 1216(AX)
-	VMULPD       Z0, Z6, Z6
-	VMAXPD       Z3, Z6, Z6
-	VMINPD       Z1, Z6, Z6
+	VMULPD       Z1, Z6, Z6
+	VMAXPD       Z5, Z6, Z6
+	VMINPD       Z3, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
 	VMOVUPD      Z6, 1280(AX)
 	MOVQ         cols+32(FP), SI
@@ -25717,14 +25802,14 @@ done18:
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x06, Z2, Z0, K2
+	VPBROADCASTQ DX, Z1
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x06, Z4, Z0, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z6, Z0, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
@@ -25733,50 +25818,45 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Z0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ     (DI), Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z1
-	VPMOVSXDQ     32(DI), Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z1, Z1
-	VMOVDQA64     Z0, Z3
-	VMOVDQU32.Z   64(DI), K1, Y5
-	VPMOVSXDQ     Y5, K1, Z3
-	VPSUBQ        Z6, Z3, Z5
-	VPMINSQ       Z5, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y3
-	VPMINSQ       Y1, Y3, Y3
-	VEXTRACTF64X2 $0x01, Y3, X1
-	VPMINSQ       X3, X1, X1
-	VPERMILPD     $0x01, X1, X3
-	VPMINSQ       X1, X3, X3
-	VMOVQ         X3, R8
-	MOVLQSX       (BX)(DX*4), R9
-	MOVLQSX       (DI)(R9*4), R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
-	CMPQ          R10, $+1048576
-	JHI           bad1
-	ADDQ          R10, SI
-	MOVQ          stride+16(FP), R8
-	ADDQ          R8, DI
-	INCQ          DX
-	CMPQ          DX, CX
-	JLT           rows24
-	TESTQ         SI, SI
-	JNE           bad1
-	MOVQ          $+0, AX
-	MOVQ          AX, ret+48(FP)
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Z1
+	VCVTDQ2PD    (SI), Z2
+	VSUBPD       128(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, DI
+	VCVTDQ2PD    32(SI), Z2
+	VSUBPD       192(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  64(SI), K1, Y3
+	VCVTDQ2PD    Y3, K1, Z2
+	VSUBPD       256(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x10, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
+	INCQ         DX
+	CMPQ         DX, CX
+	JLT          rows24
+	MOVQ         $+0, AX
+	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -26271,31 +26351,31 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VPBROADCASTQ SI, Z0
+	VPBROADCASTQ SI, Z1
 	MOVQ         $0x43c0000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Z3
-	VMULPD       Z0, Z2, Z2
-	VMAXPD       Z3, Z2, Z2
-	VMINPD       Z1, Z2, Z2
+	MOVQ         $0xc3c0000000000000, SI
+	VMOVQ        SI, X5
+	VBROADCASTSD X5, Z5
+	VMULPD       Z1, Z2, Z2
+	VMAXPD       Z5, Z2, Z2
+	VMINPD       Z3, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
 	VMOVUPD      Z2, 1152(AX)
-	VMULPD       Z0, Z4, Z4
-	VMAXPD       Z3, Z4, Z4
-	VMINPD       Z1, Z4, Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z5, Z4, Z4
+	VMINPD       Z3, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
 	VMOVUPD      Z4, 1216(AX)
-	VMULPD       Z0, Z6, Z6
-	VMAXPD       Z3, Z6, Z6
-	VMINPD       Z1, Z6, Z6
+	VMULPD       Z1, Z6, Z6
+	VMAXPD       Z5, Z6, Z6
+	VMINPD       Z3, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
 	VMOVUPD      Z6, 1280(AX)
-	VMULPD       Z0, Z8, Z8
-	VMAXPD       Z3, Z8, Z8
-	VMINPD       Z1, Z8, Z8
+	VMULPD       Z1, Z8, Z8
+	VMAXPD       Z5, Z8, Z8
+	VMINPD       Z3, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
 	VMOVUPD      Z8, 1344(AX)
 	MOVQ         cols+32(FP), SI
@@ -26336,18 +26416,18 @@ done18:
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x06, Z2, Z0, K2
+	VPBROADCASTQ DX, Z1
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x06, Z4, Z0, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z6, Z0, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z8, Z0, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
@@ -26356,53 +26436,51 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Z0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ     (DI), Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z1
-	VPMOVSXDQ     32(DI), Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z1, Z1
-	VPMOVSXDQ     64(DI), Z3
-	VPSUBQ        Z6, Z3, Z5
-	VPMINSQ       Z5, Z1, Z1
-	VMOVDQA64     Z0, Z3
-	VMOVDQU32.Z   96(DI), K1, Y5
-	VPMOVSXDQ     Y5, K1, Z3
-	VPSUBQ        Z8, Z3, Z7
-	VPMINSQ       Z7, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y3
-	VPMINSQ       Y1, Y3, Y3
-	VEXTRACTF64X2 $0x01, Y3, X1
-	VPMINSQ       X3, X1, X1
-	VPERMILPD     $0x01, X1, X3
-	VPMINSQ       X1, X3, X3
-	VMOVQ         X3, R8
-	MOVLQSX       (BX)(DX*4), R9
-	MOVLQSX       (DI)(R9*4), R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
-	CMPQ          R10, $+1048576
-	JHI           bad1
-	ADDQ          R10, SI
-	MOVQ          stride+16(FP), R8
-	ADDQ          R8, DI
-	INCQ          DX
-	CMPQ          DX, CX
-	JLT           rows24
-	TESTQ         SI, SI
-	JNE           bad1
-	MOVQ          $+0, AX
-	MOVQ          AX, ret+48(FP)
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Z1
+	VCVTDQ2PD    (SI), Z2
+	VSUBPD       128(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, DI
+	VCVTDQ2PD    32(SI), Z2
+	VSUBPD       192(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    64(SI), Z2
+	VSUBPD       256(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x10, R8
+	ORQ          R8, DI
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  96(SI), K1, Y3
+	VCVTDQ2PD    Y3, K1, Z2
+	VSUBPD       320(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x18, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
+	INCQ         DX
+	CMPQ         DX, CX
+	JLT          rows24
+	MOVQ         $+0, AX
+	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -26952,36 +27030,36 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VPBROADCASTQ SI, Z0
+	VPBROADCASTQ SI, Z1
 	MOVQ         $0x43c0000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Z3
-	VMULPD       Z0, Z2, Z2
-	VMAXPD       Z3, Z2, Z2
-	VMINPD       Z1, Z2, Z2
+	MOVQ         $0xc3c0000000000000, SI
+	VMOVQ        SI, X5
+	VBROADCASTSD X5, Z5
+	VMULPD       Z1, Z2, Z2
+	VMAXPD       Z5, Z2, Z2
+	VMINPD       Z3, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
 	VMOVUPD      Z2, 1152(AX)
-	VMULPD       Z0, Z4, Z4
-	VMAXPD       Z3, Z4, Z4
-	VMINPD       Z1, Z4, Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z5, Z4, Z4
+	VMINPD       Z3, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
 	VMOVUPD      Z4, 1216(AX)
-	VMULPD       Z0, Z6, Z6
-	VMAXPD       Z3, Z6, Z6
-	VMINPD       Z1, Z6, Z6
+	VMULPD       Z1, Z6, Z6
+	VMAXPD       Z5, Z6, Z6
+	VMINPD       Z3, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
 	VMOVUPD      Z6, 1280(AX)
-	VMULPD       Z0, Z8, Z8
-	VMAXPD       Z3, Z8, Z8
-	VMINPD       Z1, Z8, Z8
+	VMULPD       Z1, Z8, Z8
+	VMAXPD       Z5, Z8, Z8
+	VMINPD       Z3, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
 	VMOVUPD      Z8, 1344(AX)
-	VMULPD       Z0, Z10, Z10
-	VMAXPD       Z3, Z10, Z10
-	VMINPD       Z1, Z10, Z10
+	VMULPD       Z1, Z10, Z10
+	VMAXPD       Z5, Z10, Z10
+	VMINPD       Z3, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
 	VMOVUPD      Z10, 1408(AX)
 	MOVQ         cols+32(FP), SI
@@ -27030,22 +27108,22 @@ done18:
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x06, Z2, Z0, K2
+	VPBROADCASTQ DX, Z1
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x06, Z4, Z0, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z6, Z0, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z8, Z0, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z10, Z0, K2
+	VPCMPQ       $0x06, Z10, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x20, SI
 	ORQ          SI, DX
@@ -27054,56 +27132,57 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Z0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ     (DI), Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z1
-	VPMOVSXDQ     32(DI), Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z1, Z1
-	VPMOVSXDQ     64(DI), Z3
-	VPSUBQ        Z6, Z3, Z5
-	VPMINSQ       Z5, Z1, Z1
-	VPMOVSXDQ     96(DI), Z3
-	VPSUBQ        Z8, Z3, Z7
-	VPMINSQ       Z7, Z1, Z1
-	VMOVDQA64     Z0, Z3
-	VMOVDQU32.Z   128(DI), K1, Y5
-	VPMOVSXDQ     Y5, K1, Z3
-	VPSUBQ        Z10, Z3, Z9
-	VPMINSQ       Z9, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y3
-	VPMINSQ       Y1, Y3, Y3
-	VEXTRACTF64X2 $0x01, Y3, X1
-	VPMINSQ       X3, X1, X1
-	VPERMILPD     $0x01, X1, X3
-	VPMINSQ       X1, X3, X3
-	VMOVQ         X3, R8
-	MOVLQSX       (BX)(DX*4), R9
-	MOVLQSX       (DI)(R9*4), R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
-	CMPQ          R10, $+1048576
-	JHI           bad1
-	ADDQ          R10, SI
-	MOVQ          stride+16(FP), R8
-	ADDQ          R8, DI
-	INCQ          DX
-	CMPQ          DX, CX
-	JLT           rows24
-	TESTQ         SI, SI
-	JNE           bad1
-	MOVQ          $+0, AX
-	MOVQ          AX, ret+48(FP)
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Z1
+	VCVTDQ2PD    (SI), Z2
+	VSUBPD       128(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, DI
+	VCVTDQ2PD    32(SI), Z2
+	VSUBPD       192(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    64(SI), Z2
+	VSUBPD       256(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x10, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    96(SI), Z2
+	VSUBPD       320(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x18, R8
+	ORQ          R8, DI
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  128(SI), K1, Y3
+	VCVTDQ2PD    Y3, K1, Z2
+	VSUBPD       384(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x20, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
+	INCQ         DX
+	CMPQ         DX, CX
+	JLT          rows24
+	MOVQ         $+0, AX
+	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -27706,41 +27785,41 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VPBROADCASTQ SI, Z0
+	VPBROADCASTQ SI, Z1
 	MOVQ         $0x43c0000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Z3
-	VMULPD       Z0, Z2, Z2
-	VMAXPD       Z3, Z2, Z2
-	VMINPD       Z1, Z2, Z2
+	MOVQ         $0xc3c0000000000000, SI
+	VMOVQ        SI, X5
+	VBROADCASTSD X5, Z5
+	VMULPD       Z1, Z2, Z2
+	VMAXPD       Z5, Z2, Z2
+	VMINPD       Z3, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
 	VMOVUPD      Z2, 1152(AX)
-	VMULPD       Z0, Z4, Z4
-	VMAXPD       Z3, Z4, Z4
-	VMINPD       Z1, Z4, Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z5, Z4, Z4
+	VMINPD       Z3, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
 	VMOVUPD      Z4, 1216(AX)
-	VMULPD       Z0, Z6, Z6
-	VMAXPD       Z3, Z6, Z6
-	VMINPD       Z1, Z6, Z6
+	VMULPD       Z1, Z6, Z6
+	VMAXPD       Z5, Z6, Z6
+	VMINPD       Z3, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
 	VMOVUPD      Z6, 1280(AX)
-	VMULPD       Z0, Z8, Z8
-	VMAXPD       Z3, Z8, Z8
-	VMINPD       Z1, Z8, Z8
+	VMULPD       Z1, Z8, Z8
+	VMAXPD       Z5, Z8, Z8
+	VMINPD       Z3, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
 	VMOVUPD      Z8, 1344(AX)
-	VMULPD       Z0, Z10, Z10
-	VMAXPD       Z3, Z10, Z10
-	VMINPD       Z1, Z10, Z10
+	VMULPD       Z1, Z10, Z10
+	VMAXPD       Z5, Z10, Z10
+	VMINPD       Z3, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
 	VMOVUPD      Z10, 1408(AX)
-	VMULPD       Z0, Z12, Z12
-	VMAXPD       Z3, Z12, Z12
-	VMINPD       Z1, Z12, Z12
+	VMULPD       Z1, Z12, Z12
+	VMAXPD       Z5, Z12, Z12
+	VMINPD       Z3, Z12, Z12
 	VCVTPD2QQ    Z12, Z12
 	VMOVUPD      Z12, 1472(AX)
 	MOVQ         cols+32(FP), SI
@@ -27797,26 +27876,26 @@ done18:
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x06, Z2, Z0, K2
+	VPBROADCASTQ DX, Z1
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x06, Z4, Z0, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z6, Z0, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z8, Z0, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z10, Z0, K2
+	VPCMPQ       $0x06, Z10, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x20, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z12, Z0, K2
+	VPCMPQ       $0x06, Z12, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x28, SI
 	ORQ          SI, DX
@@ -27825,59 +27904,63 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Z0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ     (DI), Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z1
-	VPMOVSXDQ     32(DI), Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z1, Z1
-	VPMOVSXDQ     64(DI), Z3
-	VPSUBQ        Z6, Z3, Z5
-	VPMINSQ       Z5, Z1, Z1
-	VPMOVSXDQ     96(DI), Z3
-	VPSUBQ        Z8, Z3, Z7
-	VPMINSQ       Z7, Z1, Z1
-	VPMOVSXDQ     128(DI), Z3
-	VPSUBQ        Z10, Z3, Z9
-	VPMINSQ       Z9, Z1, Z1
-	VMOVDQA64     Z0, Z3
-	VMOVDQU32.Z   160(DI), K1, Y5
-	VPMOVSXDQ     Y5, K1, Z3
-	VPSUBQ        Z12, Z3, Z11
-	VPMINSQ       Z11, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y3
-	VPMINSQ       Y1, Y3, Y3
-	VEXTRACTF64X2 $0x01, Y3, X1
-	VPMINSQ       X3, X1, X1
-	VPERMILPD     $0x01, X1, X3
-	VPMINSQ       X1, X3, X3
-	VMOVQ         X3, R8
-	MOVLQSX       (BX)(DX*4), R9
-	MOVLQSX       (DI)(R9*4), R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
-	CMPQ          R10, $+1048576
-	JHI           bad1
-	ADDQ          R10, SI
-	MOVQ          stride+16(FP), R8
-	ADDQ          R8, DI
-	INCQ          DX
-	CMPQ          DX, CX
-	JLT           rows24
-	TESTQ         SI, SI
-	JNE           bad1
-	MOVQ          $+0, AX
-	MOVQ          AX, ret+48(FP)
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Z1
+	VCVTDQ2PD    (SI), Z2
+	VSUBPD       128(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, DI
+	VCVTDQ2PD    32(SI), Z2
+	VSUBPD       192(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    64(SI), Z2
+	VSUBPD       256(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x10, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    96(SI), Z2
+	VSUBPD       320(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x18, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    128(SI), Z2
+	VSUBPD       384(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x20, R8
+	ORQ          R8, DI
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  160(SI), K1, Y3
+	VCVTDQ2PD    Y3, K1, Z2
+	VSUBPD       448(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x28, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
+	INCQ         DX
+	CMPQ         DX, CX
+	JLT          rows24
+	MOVQ         $+0, AX
+	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -28535,46 +28618,46 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VPBROADCASTQ SI, Z0
+	VPBROADCASTQ SI, Z1
 	MOVQ         $0x43c0000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Z3
-	VMULPD       Z0, Z2, Z2
-	VMAXPD       Z3, Z2, Z2
-	VMINPD       Z1, Z2, Z2
+	MOVQ         $0xc3c0000000000000, SI
+	VMOVQ        SI, X5
+	VBROADCASTSD X5, Z5
+	VMULPD       Z1, Z2, Z2
+	VMAXPD       Z5, Z2, Z2
+	VMINPD       Z3, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
 	VMOVUPD      Z2, 1152(AX)
-	VMULPD       Z0, Z4, Z4
-	VMAXPD       Z3, Z4, Z4
-	VMINPD       Z1, Z4, Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z5, Z4, Z4
+	VMINPD       Z3, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
 	VMOVUPD      Z4, 1216(AX)
-	VMULPD       Z0, Z6, Z6
-	VMAXPD       Z3, Z6, Z6
-	VMINPD       Z1, Z6, Z6
+	VMULPD       Z1, Z6, Z6
+	VMAXPD       Z5, Z6, Z6
+	VMINPD       Z3, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
 	VMOVUPD      Z6, 1280(AX)
-	VMULPD       Z0, Z8, Z8
-	VMAXPD       Z3, Z8, Z8
-	VMINPD       Z1, Z8, Z8
+	VMULPD       Z1, Z8, Z8
+	VMAXPD       Z5, Z8, Z8
+	VMINPD       Z3, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
 	VMOVUPD      Z8, 1344(AX)
-	VMULPD       Z0, Z10, Z10
-	VMAXPD       Z3, Z10, Z10
-	VMINPD       Z1, Z10, Z10
+	VMULPD       Z1, Z10, Z10
+	VMAXPD       Z5, Z10, Z10
+	VMINPD       Z3, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
 	VMOVUPD      Z10, 1408(AX)
-	VMULPD       Z0, Z12, Z12
-	VMAXPD       Z3, Z12, Z12
-	VMINPD       Z1, Z12, Z12
+	VMULPD       Z1, Z12, Z12
+	VMAXPD       Z5, Z12, Z12
+	VMINPD       Z3, Z12, Z12
 	VCVTPD2QQ    Z12, Z12
 	VMOVUPD      Z12, 1472(AX)
-	VMULPD       Z0, Z14, Z14
-	VMAXPD       Z3, Z14, Z14
-	VMINPD       Z1, Z14, Z14
+	VMULPD       Z1, Z14, Z14
+	VMAXPD       Z5, Z14, Z14
+	VMINPD       Z3, Z14, Z14
 	VCVTPD2QQ    Z14, Z14
 	VMOVUPD      Z14, 1536(AX)
 	MOVQ         cols+32(FP), SI
@@ -28639,30 +28722,30 @@ done18:
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x06, Z2, Z0, K2
+	VPBROADCASTQ DX, Z1
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x06, Z4, Z0, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z6, Z0, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z8, Z0, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z10, Z0, K2
+	VPCMPQ       $0x06, Z10, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x20, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z12, Z0, K2
+	VPCMPQ       $0x06, Z12, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x28, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z14, Z0, K2
+	VPCMPQ       $0x06, Z14, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x30, SI
 	ORQ          SI, DX
@@ -28671,62 +28754,69 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Z0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ     (DI), Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z1
-	VPMOVSXDQ     32(DI), Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z1, Z1
-	VPMOVSXDQ     64(DI), Z3
-	VPSUBQ        Z6, Z3, Z5
-	VPMINSQ       Z5, Z1, Z1
-	VPMOVSXDQ     96(DI), Z3
-	VPSUBQ        Z8, Z3, Z7
-	VPMINSQ       Z7, Z1, Z1
-	VPMOVSXDQ     128(DI), Z3
-	VPSUBQ        Z10, Z3, Z9
-	VPMINSQ       Z9, Z1, Z1
-	VPMOVSXDQ     160(DI), Z3
-	VPSUBQ        Z12, Z3, Z11
-	VPMINSQ       Z11, Z1, Z1
-	VMOVDQA64     Z0, Z3
-	VMOVDQU32.Z   192(DI), K1, Y5
-	VPMOVSXDQ     Y5, K1, Z3
-	VPSUBQ        Z14, Z3, Z13
-	VPMINSQ       Z13, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y3
-	VPMINSQ       Y1, Y3, Y3
-	VEXTRACTF64X2 $0x01, Y3, X1
-	VPMINSQ       X3, X1, X1
-	VPERMILPD     $0x01, X1, X3
-	VPMINSQ       X1, X3, X3
-	VMOVQ         X3, R8
-	MOVLQSX       (BX)(DX*4), R9
-	MOVLQSX       (DI)(R9*4), R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
-	CMPQ          R10, $+1048576
-	JHI           bad1
-	ADDQ          R10, SI
-	MOVQ          stride+16(FP), R8
-	ADDQ          R8, DI
-	INCQ          DX
-	CMPQ          DX, CX
-	JLT           rows24
-	TESTQ         SI, SI
-	JNE           bad1
-	MOVQ          $+0, AX
-	MOVQ          AX, ret+48(FP)
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Z1
+	VCVTDQ2PD    (SI), Z2
+	VSUBPD       128(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, DI
+	VCVTDQ2PD    32(SI), Z2
+	VSUBPD       192(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    64(SI), Z2
+	VSUBPD       256(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x10, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    96(SI), Z2
+	VSUBPD       320(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x18, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    128(SI), Z2
+	VSUBPD       384(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x20, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    160(SI), Z2
+	VSUBPD       448(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x28, R8
+	ORQ          R8, DI
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  192(SI), K1, Y3
+	VCVTDQ2PD    Y3, K1, Z2
+	VSUBPD       512(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x30, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
+	INCQ         DX
+	CMPQ         DX, CX
+	JLT          rows24
+	MOVQ         $+0, AX
+	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -29437,51 +29527,51 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), BX
 	MOVQ         $0x3ff0000000000000, SI
-	VPBROADCASTQ SI, Z0
+	VPBROADCASTQ SI, Z1
 	MOVQ         $0x43c0000000000000, SI
-	VMOVQ        SI, X1
-	VBROADCASTSD X1, Z1
-	MOVQ         $0xc3c0000000000000, SI
 	VMOVQ        SI, X3
 	VBROADCASTSD X3, Z3
-	VMULPD       Z0, Z2, Z2
-	VMAXPD       Z3, Z2, Z2
-	VMINPD       Z1, Z2, Z2
+	MOVQ         $0xc3c0000000000000, SI
+	VMOVQ        SI, X5
+	VBROADCASTSD X5, Z5
+	VMULPD       Z1, Z2, Z2
+	VMAXPD       Z5, Z2, Z2
+	VMINPD       Z3, Z2, Z2
 	VCVTPD2QQ    Z2, Z2
 	VMOVUPD      Z2, 1152(AX)
-	VMULPD       Z0, Z4, Z4
-	VMAXPD       Z3, Z4, Z4
-	VMINPD       Z1, Z4, Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z5, Z4, Z4
+	VMINPD       Z3, Z4, Z4
 	VCVTPD2QQ    Z4, Z4
 	VMOVUPD      Z4, 1216(AX)
-	VMULPD       Z0, Z6, Z6
-	VMAXPD       Z3, Z6, Z6
-	VMINPD       Z1, Z6, Z6
+	VMULPD       Z1, Z6, Z6
+	VMAXPD       Z5, Z6, Z6
+	VMINPD       Z3, Z6, Z6
 	VCVTPD2QQ    Z6, Z6
 	VMOVUPD      Z6, 1280(AX)
-	VMULPD       Z0, Z8, Z8
-	VMAXPD       Z3, Z8, Z8
-	VMINPD       Z1, Z8, Z8
+	VMULPD       Z1, Z8, Z8
+	VMAXPD       Z5, Z8, Z8
+	VMINPD       Z3, Z8, Z8
 	VCVTPD2QQ    Z8, Z8
 	VMOVUPD      Z8, 1344(AX)
-	VMULPD       Z0, Z10, Z10
-	VMAXPD       Z3, Z10, Z10
-	VMINPD       Z1, Z10, Z10
+	VMULPD       Z1, Z10, Z10
+	VMAXPD       Z5, Z10, Z10
+	VMINPD       Z3, Z10, Z10
 	VCVTPD2QQ    Z10, Z10
 	VMOVUPD      Z10, 1408(AX)
-	VMULPD       Z0, Z12, Z12
-	VMAXPD       Z3, Z12, Z12
-	VMINPD       Z1, Z12, Z12
+	VMULPD       Z1, Z12, Z12
+	VMAXPD       Z5, Z12, Z12
+	VMINPD       Z3, Z12, Z12
 	VCVTPD2QQ    Z12, Z12
 	VMOVUPD      Z12, 1472(AX)
-	VMULPD       Z0, Z14, Z14
-	VMAXPD       Z3, Z14, Z14
-	VMINPD       Z1, Z14, Z14
+	VMULPD       Z1, Z14, Z14
+	VMAXPD       Z5, Z14, Z14
+	VMINPD       Z3, Z14, Z14
 	VCVTPD2QQ    Z14, Z14
 	VMOVUPD      Z14, 1536(AX)
-	VMULPD       Z0, Z16, Z16
-	VMAXPD       Z3, Z16, Z16
-	VMINPD       Z1, Z16, Z16
+	VMULPD       Z1, Z16, Z16
+	VMAXPD       Z5, Z16, Z16
+	VMINPD       Z3, Z16, Z16
 	VCVTPD2QQ    Z16, Z16
 	VMOVUPD      Z16, 1600(AX)
 	MOVQ         cols+32(FP), SI
@@ -29554,34 +29644,34 @@ done18:
 	TESTQ        DX, SI
 	JNE          bad1
 	MOVQ         $-1048576, DX
-	VPBROADCASTQ DX, Z0
-	VPCMPQ       $0x06, Z2, Z0, K2
+	VPBROADCASTQ DX, Z1
+	VPCMPQ       $0x06, Z2, Z1, K2
 	KMOVB        K2, DX
-	VPCMPQ       $0x06, Z4, Z0, K2
+	VPCMPQ       $0x06, Z4, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x08, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z6, Z0, K2
+	VPCMPQ       $0x06, Z6, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x10, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z8, Z0, K2
+	VPCMPQ       $0x06, Z8, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x18, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z10, Z0, K2
+	VPCMPQ       $0x06, Z10, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x20, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z12, Z0, K2
+	VPCMPQ       $0x06, Z12, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x28, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z14, Z0, K2
+	VPCMPQ       $0x06, Z14, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x30, SI
 	ORQ          SI, DX
-	VPCMPQ       $0x06, Z16, Z0, K2
+	VPCMPQ       $0x06, Z16, Z1, K2
 	KMOVB        K2, SI
 	SHLQ         $0x38, SI
 	ORQ          SI, DX
@@ -29590,65 +29680,75 @@ done18:
 	ANDQ         (AX), DI
 
 square23:
-	MOVQ         DI, 32(AX)
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, DX
-	VMOVQ        DX, X0
-	VBROADCASTSD X0, Z0
-	XORL         DX, DX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	MOVQ   DI, 32(AX)
+	VXORPD Y1, Y1, Y1
+	XORL   DX, DX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ     (DI), Z1
-	VPSUBQ        Z2, Z1, Z1
-	VMOVAPD       Z1, Z1
-	VPMOVSXDQ     32(DI), Z3
-	VPSUBQ        Z4, Z3, Z3
-	VPMINSQ       Z3, Z1, Z1
-	VPMOVSXDQ     64(DI), Z3
-	VPSUBQ        Z6, Z3, Z5
-	VPMINSQ       Z5, Z1, Z1
-	VPMOVSXDQ     96(DI), Z3
-	VPSUBQ        Z8, Z3, Z7
-	VPMINSQ       Z7, Z1, Z1
-	VPMOVSXDQ     128(DI), Z3
-	VPSUBQ        Z10, Z3, Z9
-	VPMINSQ       Z9, Z1, Z1
-	VPMOVSXDQ     160(DI), Z3
-	VPSUBQ        Z12, Z3, Z11
-	VPMINSQ       Z11, Z1, Z1
-	VPMOVSXDQ     192(DI), Z3
-	VPSUBQ        Z14, Z3, Z13
-	VPMINSQ       Z13, Z1, Z1
-	VMOVDQA64     Z0, Z3
-	VMOVDQU32.Z   224(DI), K1, Y5
-	VPMOVSXDQ     Y5, K1, Z3
-	VPSUBQ        Z16, Z3, Z15
-	VPMINSQ       Z15, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y3
-	VPMINSQ       Y1, Y3, Y3
-	VEXTRACTF64X2 $0x01, Y3, X1
-	VPMINSQ       X3, X1, X1
-	VPERMILPD     $0x01, X1, X3
-	VPMINSQ       X1, X3, X3
-	VMOVQ         X3, R8
-	MOVLQSX       (BX)(DX*4), R9
-	MOVLQSX       (DI)(R9*4), R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
-	CMPQ          R10, $+1048576
-	JHI           bad1
-	ADDQ          R10, SI
-	MOVQ          stride+16(FP), R8
-	ADDQ          R8, DI
-	INCQ          DX
-	CMPQ          DX, CX
-	JLT           rows24
-	TESTQ         SI, SI
-	JNE           bad1
-	MOVQ          $+0, AX
-	MOVQ          AX, ret+48(FP)
+	MOVLQSX      (BX)(DX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Z1
+	VCVTDQ2PD    (SI), Z2
+	VSUBPD       128(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, DI
+	VCVTDQ2PD    32(SI), Z2
+	VSUBPD       192(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x08, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    64(SI), Z2
+	VSUBPD       256(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x10, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    96(SI), Z2
+	VSUBPD       320(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x18, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    128(SI), Z2
+	VSUBPD       384(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x20, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    160(SI), Z2
+	VSUBPD       448(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x28, R8
+	ORQ          R8, DI
+	VCVTDQ2PD    192(SI), Z2
+	VSUBPD       512(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x30, R8
+	ORQ          R8, DI
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  224(SI), K1, Y3
+	VCVTDQ2PD    Y3, K1, Z2
+	VSUBPD       576(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        K2, R8
+	SHLQ         $0x38, R8
+	ORQ          R8, DI
+	TESTQ        DI, DI
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
+	INCQ         DX
+	CMPQ         DX, CX
+	JLT          rows24
+	MOVQ         $+0, AX
+	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -30447,73 +30547,73 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), DX
 	MOVQ         $0x3ff0000000000000, BX
-	VPBROADCASTQ BX, Z0
+	VPBROADCASTQ BX, Z1
 	MOVQ         $0x43c0000000000000, BX
-	VMOVQ        BX, X1
-	VBROADCASTSD X1, Z1
-	MOVQ         $0xc3c0000000000000, BX
 	VMOVQ        BX, X2
 	VBROADCASTSD X2, Z2
-	VMOVUPD      128(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1152(AX)
-	VMOVUPD      192(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1216(AX)
-	VMOVUPD      256(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1280(AX)
-	VMOVUPD      320(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1344(AX)
-	VMOVUPD      384(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1408(AX)
-	VMOVUPD      448(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1472(AX)
-	VMOVUPD      512(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1536(AX)
-	VMOVUPD      576(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1600(AX)
-	VMOVUPD      640(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1664(AX)
-	VMOVUPD      704(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1728(AX)
+	MOVQ         $0xc3c0000000000000, BX
+	VMOVQ        BX, X3
+	VBROADCASTSD X3, Z3
+	VMOVUPD      128(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1152(AX)
+	VMOVUPD      192(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1216(AX)
+	VMOVUPD      256(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1280(AX)
+	VMOVUPD      320(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1344(AX)
+	VMOVUPD      384(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1408(AX)
+	VMOVUPD      448(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1472(AX)
+	VMOVUPD      512(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1536(AX)
+	VMOVUPD      576(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1600(AX)
+	VMOVUPD      640(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1664(AX)
+	VMOVUPD      704(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1728(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y12, Y12, Y12
 	XORL         SI, SI
@@ -30521,34 +30621,34 @@ done18:
 	MOVQ         SI, 40(AX)
 	CMPQ         CX, BX
 	JEQ          square23
-	VMOVUPD      1152(AX), Z0
-	VPCMPQ       $0x06, Z12, Z0, K1
-	VMOVUPD      1216(AX), Z0
-	VPCMPQ       $0x06, Z12, Z0, K2
+	VMOVUPD      1152(AX), Z1
+	VPCMPQ       $0x06, Z12, Z1, K1
+	VMOVUPD      1216(AX), Z1
+	VPCMPQ       $0x06, Z12, Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z0
-	VPCMPQ       $0x06, Z12, Z0, K2
-	VMOVUPD      1344(AX), Z0
-	VPCMPQ       $0x06, Z12, Z0, K3
+	VMOVUPD      1280(AX), Z1
+	VPCMPQ       $0x06, Z12, Z1, K2
+	VMOVUPD      1344(AX), Z1
+	VPCMPQ       $0x06, Z12, Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z0
-	VPCMPQ       $0x06, Z12, Z0, K2
-	VMOVUPD      1472(AX), Z0
-	VPCMPQ       $0x06, Z12, Z0, K3
+	VMOVUPD      1408(AX), Z1
+	VPCMPQ       $0x06, Z12, Z1, K2
+	VMOVUPD      1472(AX), Z1
+	VPCMPQ       $0x06, Z12, Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z0
-	VPCMPQ       $0x06, Z12, Z0, K3
-	VMOVUPD      1600(AX), Z0
-	VPCMPQ       $0x06, Z12, Z0, K4
+	VMOVUPD      1536(AX), Z1
+	VPCMPQ       $0x06, Z12, Z1, K3
+	VMOVUPD      1600(AX), Z1
+	VPCMPQ       $0x06, Z12, Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z0
-	VPCMPQ       $0x06, Z12, Z0, K1
-	VMOVUPD      1728(AX), Z0
-	VPCMPQ       $0x06, Z12, Z0, K2
+	VMOVUPD      1664(AX), Z1
+	VPCMPQ       $0x06, Z12, Z1, K1
+	VMOVUPD      1728(AX), Z1
+	VPCMPQ       $0x06, Z12, Z1, K2
 	KUNPCKBW     K1, K2, K1
 	KMOVQ        K1, SI
 	TESTQ        BX, BX
@@ -30580,25 +30680,25 @@ done18:
 	TESTQ        SI, 24(AX)
 	JNE          bad1
 	MOVQ         $-1048576, BX
-	VPBROADCASTQ BX, Z0
-	VPCMPQ       $0x06, 1152(AX), Z0, K1
-	VPCMPQ       $0x06, 1216(AX), Z0, K2
+	VPBROADCASTQ BX, Z1
+	VPCMPQ       $0x06, 1152(AX), Z1, K1
+	VPCMPQ       $0x06, 1216(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VPCMPQ       $0x06, 1280(AX), Z0, K2
-	VPCMPQ       $0x06, 1344(AX), Z0, K3
+	VPCMPQ       $0x06, 1280(AX), Z1, K2
+	VPCMPQ       $0x06, 1344(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VPCMPQ       $0x06, 1408(AX), Z0, K2
-	VPCMPQ       $0x06, 1472(AX), Z0, K3
+	VPCMPQ       $0x06, 1408(AX), Z1, K2
+	VPCMPQ       $0x06, 1472(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VPCMPQ       $0x06, 1536(AX), Z0, K3
-	VPCMPQ       $0x06, 1600(AX), Z0, K4
+	VPCMPQ       $0x06, 1536(AX), Z1, K3
+	VPCMPQ       $0x06, 1600(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VPCMPQ       $0x06, 1664(AX), Z0, K1
-	VPCMPQ       $0x06, 1728(AX), Z0, K2
+	VPCMPQ       $0x06, 1664(AX), Z1, K1
+	VPCMPQ       $0x06, 1728(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
 	KMOVQ        K1, SI
 	NOTQ         BX
@@ -30611,74 +30711,74 @@ done18:
 	MOVQ         SI, 40(AX)
 
 square23:
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, BX
-	VMOVQ        BX, X0
-	VBROADCASTSD X0, Z0
-	XORL         BX, BX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	VXORPD Y1, Y1, Y1
+	XORL   BX, BX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ     (DI), Z1
-	VPSUBQ        1152(AX), Z1, Z1
-	VMOVAPD       Z1, Z1
-	VPMOVSXDQ     32(DI), Z2
-	VPSUBQ        1216(AX), Z2, Z2
-	VPMINSQ       Z2, Z1, Z1
-	VPMOVSXDQ     64(DI), Z2
-	VPSUBQ        1280(AX), Z2, Z3
-	VPMINSQ       Z3, Z1, Z1
-	VPMOVSXDQ     96(DI), Z2
-	VPSUBQ        1344(AX), Z2, Z4
-	VPMINSQ       Z4, Z1, Z1
-	VPMOVSXDQ     128(DI), Z2
-	VPSUBQ        1408(AX), Z2, Z5
-	VPMINSQ       Z5, Z1, Z1
-	VPMOVSXDQ     160(DI), Z2
-	VPSUBQ        1472(AX), Z2, Z6
-	VPMINSQ       Z6, Z1, Z1
-	VPMOVSXDQ     192(DI), Z2
-	VPSUBQ        1536(AX), Z2, Z7
-	VPMINSQ       Z7, Z1, Z1
-	VPMOVSXDQ     224(DI), Z2
-	VPSUBQ        1600(AX), Z2, Z8
-	VPMINSQ       Z8, Z1, Z1
-	KMOVB         8(AX), K1
-	VMOVDQA64     Z0, Z2
-	VMOVDQU32.Z   256(DI), K1, Y3
-	VPMOVSXDQ     Y3, K1, Z2
-	VPSUBQ        1664(AX), Z2, Z9
-	VPMINSQ       Z9, Z1, Z1
-	KMOVB         9(AX), K1
-	VMOVDQA64     Z0, Z2
-	VMOVDQU32.Z   288(DI), K1, Y3
-	VPMOVSXDQ     Y3, K1, Z2
-	VPSUBQ        1728(AX), Z2, Z10
-	VPMINSQ       Z10, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VPMINSQ       Y1, Y2, Y2
-	VEXTRACTF64X2 $0x01, Y2, X1
-	VPMINSQ       X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VPMINSQ       X1, X2, X2
-	VMOVQ         X2, R8
-	MOVLQSX       (DX)(BX*4), R9
-	MOVLQSX       (DI)(R9*4), R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
-	CMPQ          R10, $+1048576
-	JHI           bad1
-	ADDQ          R10, SI
-	MOVQ          stride+16(FP), R8
-	ADDQ          R8, DI
-	INCQ          BX
-	CMPQ          BX, CX
-	JLT           rows24
-	TESTQ         SI, SI
-	JNE           bad1
-	MOVQ          $+0, AX
-	MOVQ          AX, ret+48(FP)
+	MOVLQSX      (DX)(BX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Z1
+	VCVTDQ2PD    (SI), Z2
+	VSUBPD       128(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K1
+	VCVTDQ2PD    32(SI), Z2
+	VSUBPD       192(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KUNPCKBW     K1, K2, K1
+	VCVTDQ2PD    64(SI), Z2
+	VSUBPD       256(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	VCVTDQ2PD    96(SI), Z2
+	VSUBPD       320(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KUNPCKBW     K2, K3, K2
+	KUNPCKWD     K1, K2, K1
+	VCVTDQ2PD    128(SI), Z2
+	VSUBPD       384(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	VCVTDQ2PD    160(SI), Z2
+	VSUBPD       448(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KUNPCKBW     K2, K3, K2
+	VCVTDQ2PD    192(SI), Z2
+	VSUBPD       512(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	VCVTDQ2PD    224(SI), Z2
+	VSUBPD       576(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K4
+	KUNPCKBW     K3, K4, K3
+	KUNPCKWD     K2, K3, K2
+	KUNPCKDQ     K1, K2, K1
+	KMOVQ        K1, DI
+	KMOVB        8(AX), K1
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  256(SI), K1, Y3
+	VCVTDQ2PD    Y3, K1, Z2
+	VSUBPD       640(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K1
+	KMOVB        9(AX), K2
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  288(SI), K2, Y3
+	VCVTDQ2PD    Y3, K2, Z2
+	VSUBPD       704(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KUNPCKBW     K1, K2, K1
+	KMOVQ        K1, R8
+	TESTQ        DI, DI
+	JNE          bad1
+	TESTQ        R8, R8
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
+	INCQ         BX
+	CMPQ         BX, CX
+	JLT          rows24
+	MOVQ         $+0, AX
+	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -31557,85 +31657,85 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), DX
 	MOVQ         $0x3ff0000000000000, BX
-	VPBROADCASTQ BX, Z0
+	VPBROADCASTQ BX, Z1
 	MOVQ         $0x43c0000000000000, BX
-	VMOVQ        BX, X1
-	VBROADCASTSD X1, Z1
-	MOVQ         $0xc3c0000000000000, BX
 	VMOVQ        BX, X2
 	VBROADCASTSD X2, Z2
-	VMOVUPD      128(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1152(AX)
-	VMOVUPD      192(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1216(AX)
-	VMOVUPD      256(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1280(AX)
-	VMOVUPD      320(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1344(AX)
-	VMOVUPD      384(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1408(AX)
-	VMOVUPD      448(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1472(AX)
-	VMOVUPD      512(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1536(AX)
-	VMOVUPD      576(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1600(AX)
-	VMOVUPD      640(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1664(AX)
-	VMOVUPD      704(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1728(AX)
-	VMOVUPD      768(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1792(AX)
-	VMOVUPD      832(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1856(AX)
+	MOVQ         $0xc3c0000000000000, BX
+	VMOVQ        BX, X3
+	VBROADCASTSD X3, Z3
+	VMOVUPD      128(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1152(AX)
+	VMOVUPD      192(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1216(AX)
+	VMOVUPD      256(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1280(AX)
+	VMOVUPD      320(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1344(AX)
+	VMOVUPD      384(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1408(AX)
+	VMOVUPD      448(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1472(AX)
+	VMOVUPD      512(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1536(AX)
+	VMOVUPD      576(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1600(AX)
+	VMOVUPD      640(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1664(AX)
+	VMOVUPD      704(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1728(AX)
+	VMOVUPD      768(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1792(AX)
+	VMOVUPD      832(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1856(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y14, Y14, Y14
 	XORL         SI, SI
@@ -31643,39 +31743,39 @@ done18:
 	MOVQ         SI, 40(AX)
 	CMPQ         CX, BX
 	JEQ          square23
-	VMOVUPD      1152(AX), Z0
-	VPCMPQ       $0x06, Z14, Z0, K1
-	VMOVUPD      1216(AX), Z0
-	VPCMPQ       $0x06, Z14, Z0, K2
+	VMOVUPD      1152(AX), Z1
+	VPCMPQ       $0x06, Z14, Z1, K1
+	VMOVUPD      1216(AX), Z1
+	VPCMPQ       $0x06, Z14, Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z0
-	VPCMPQ       $0x06, Z14, Z0, K2
-	VMOVUPD      1344(AX), Z0
-	VPCMPQ       $0x06, Z14, Z0, K3
+	VMOVUPD      1280(AX), Z1
+	VPCMPQ       $0x06, Z14, Z1, K2
+	VMOVUPD      1344(AX), Z1
+	VPCMPQ       $0x06, Z14, Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z0
-	VPCMPQ       $0x06, Z14, Z0, K2
-	VMOVUPD      1472(AX), Z0
-	VPCMPQ       $0x06, Z14, Z0, K3
+	VMOVUPD      1408(AX), Z1
+	VPCMPQ       $0x06, Z14, Z1, K2
+	VMOVUPD      1472(AX), Z1
+	VPCMPQ       $0x06, Z14, Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z0
-	VPCMPQ       $0x06, Z14, Z0, K3
-	VMOVUPD      1600(AX), Z0
-	VPCMPQ       $0x06, Z14, Z0, K4
+	VMOVUPD      1536(AX), Z1
+	VPCMPQ       $0x06, Z14, Z1, K3
+	VMOVUPD      1600(AX), Z1
+	VPCMPQ       $0x06, Z14, Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z0
-	VPCMPQ       $0x06, Z14, Z0, K1
-	VMOVUPD      1728(AX), Z0
-	VPCMPQ       $0x06, Z14, Z0, K2
+	VMOVUPD      1664(AX), Z1
+	VPCMPQ       $0x06, Z14, Z1, K1
+	VMOVUPD      1728(AX), Z1
+	VPCMPQ       $0x06, Z14, Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z0
-	VPCMPQ       $0x06, Z14, Z0, K2
-	VMOVUPD      1856(AX), Z0
-	VPCMPQ       $0x06, Z14, Z0, K3
+	VMOVUPD      1792(AX), Z1
+	VPCMPQ       $0x06, Z14, Z1, K2
+	VMOVUPD      1856(AX), Z1
+	VPCMPQ       $0x06, Z14, Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
 	KMOVQ        K1, SI
@@ -31712,28 +31812,28 @@ done18:
 	TESTQ        SI, 24(AX)
 	JNE          bad1
 	MOVQ         $-1048576, BX
-	VPBROADCASTQ BX, Z0
-	VPCMPQ       $0x06, 1152(AX), Z0, K1
-	VPCMPQ       $0x06, 1216(AX), Z0, K2
+	VPBROADCASTQ BX, Z1
+	VPCMPQ       $0x06, 1152(AX), Z1, K1
+	VPCMPQ       $0x06, 1216(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VPCMPQ       $0x06, 1280(AX), Z0, K2
-	VPCMPQ       $0x06, 1344(AX), Z0, K3
+	VPCMPQ       $0x06, 1280(AX), Z1, K2
+	VPCMPQ       $0x06, 1344(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VPCMPQ       $0x06, 1408(AX), Z0, K2
-	VPCMPQ       $0x06, 1472(AX), Z0, K3
+	VPCMPQ       $0x06, 1408(AX), Z1, K2
+	VPCMPQ       $0x06, 1472(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VPCMPQ       $0x06, 1536(AX), Z0, K3
-	VPCMPQ       $0x06, 1600(AX), Z0, K4
+	VPCMPQ       $0x06, 1536(AX), Z1, K3
+	VPCMPQ       $0x06, 1600(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VPCMPQ       $0x06, 1664(AX), Z0, K1
-	VPCMPQ       $0x06, 1728(AX), Z0, K2
+	VPCMPQ       $0x06, 1664(AX), Z1, K1
+	VPCMPQ       $0x06, 1728(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VPCMPQ       $0x06, 1792(AX), Z0, K2
-	VPCMPQ       $0x06, 1856(AX), Z0, K3
+	VPCMPQ       $0x06, 1792(AX), Z1, K2
+	VPCMPQ       $0x06, 1856(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
 	KMOVQ        K1, SI
@@ -31747,80 +31847,82 @@ done18:
 	MOVQ         SI, 40(AX)
 
 square23:
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, BX
-	VMOVQ        BX, X0
-	VBROADCASTSD X0, Z0
-	XORL         BX, BX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	VXORPD Y1, Y1, Y1
+	XORL   BX, BX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ     (DI), Z1
-	VPSUBQ        1152(AX), Z1, Z1
-	VMOVAPD       Z1, Z1
-	VPMOVSXDQ     32(DI), Z2
-	VPSUBQ        1216(AX), Z2, Z2
-	VPMINSQ       Z2, Z1, Z1
-	VPMOVSXDQ     64(DI), Z2
-	VPSUBQ        1280(AX), Z2, Z3
-	VPMINSQ       Z3, Z1, Z1
-	VPMOVSXDQ     96(DI), Z2
-	VPSUBQ        1344(AX), Z2, Z4
-	VPMINSQ       Z4, Z1, Z1
-	VPMOVSXDQ     128(DI), Z2
-	VPSUBQ        1408(AX), Z2, Z5
-	VPMINSQ       Z5, Z1, Z1
-	VPMOVSXDQ     160(DI), Z2
-	VPSUBQ        1472(AX), Z2, Z6
-	VPMINSQ       Z6, Z1, Z1
-	VPMOVSXDQ     192(DI), Z2
-	VPSUBQ        1536(AX), Z2, Z7
-	VPMINSQ       Z7, Z1, Z1
-	VPMOVSXDQ     224(DI), Z2
-	VPSUBQ        1600(AX), Z2, Z8
-	VPMINSQ       Z8, Z1, Z1
-	VPMOVSXDQ     256(DI), Z2
-	VPSUBQ        1664(AX), Z2, Z9
-	VPMINSQ       Z9, Z1, Z1
-	VPMOVSXDQ     288(DI), Z2
-	VPSUBQ        1728(AX), Z2, Z10
-	VPMINSQ       Z10, Z1, Z1
-	KMOVB         10(AX), K1
-	VMOVDQA64     Z0, Z2
-	VMOVDQU32.Z   320(DI), K1, Y3
-	VPMOVSXDQ     Y3, K1, Z2
-	VPSUBQ        1792(AX), Z2, Z11
-	VPMINSQ       Z11, Z1, Z1
-	KMOVB         11(AX), K1
-	VMOVDQA64     Z0, Z2
-	VMOVDQU32.Z   352(DI), K1, Y3
-	VPMOVSXDQ     Y3, K1, Z2
-	VPSUBQ        1856(AX), Z2, Z12
-	VPMINSQ       Z12, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VPMINSQ       Y1, Y2, Y2
-	VEXTRACTF64X2 $0x01, Y2, X1
-	VPMINSQ       X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VPMINSQ       X1, X2, X2
-	VMOVQ         X2, R8
-	MOVLQSX       (DX)(BX*4), R9
-	MOVLQSX       (DI)(R9*4), R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
-	CMPQ          R10, $+1048576
-	JHI           bad1
-	ADDQ          R10, SI
-	MOVQ          stride+16(FP), R8
-	ADDQ          R8, DI
-	INCQ          BX
-	CMPQ          BX, CX
-	JLT           rows24
-	TESTQ         SI, SI
-	JNE           bad1
-	MOVQ          $+0, AX
-	MOVQ          AX, ret+48(FP)
+	MOVLQSX      (DX)(BX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Z1
+	VCVTDQ2PD    (SI), Z2
+	VSUBPD       128(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K1
+	VCVTDQ2PD    32(SI), Z2
+	VSUBPD       192(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KUNPCKBW     K1, K2, K1
+	VCVTDQ2PD    64(SI), Z2
+	VSUBPD       256(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	VCVTDQ2PD    96(SI), Z2
+	VSUBPD       320(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KUNPCKBW     K2, K3, K2
+	KUNPCKWD     K1, K2, K1
+	VCVTDQ2PD    128(SI), Z2
+	VSUBPD       384(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	VCVTDQ2PD    160(SI), Z2
+	VSUBPD       448(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KUNPCKBW     K2, K3, K2
+	VCVTDQ2PD    192(SI), Z2
+	VSUBPD       512(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	VCVTDQ2PD    224(SI), Z2
+	VSUBPD       576(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K4
+	KUNPCKBW     K3, K4, K3
+	KUNPCKWD     K2, K3, K2
+	KUNPCKDQ     K1, K2, K1
+	KMOVQ        K1, DI
+	VCVTDQ2PD    256(SI), Z2
+	VSUBPD       640(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K1
+	VCVTDQ2PD    288(SI), Z2
+	VSUBPD       704(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KUNPCKBW     K1, K2, K1
+	KMOVB        10(AX), K2
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  320(SI), K2, Y3
+	VCVTDQ2PD    Y3, K2, Z2
+	VSUBPD       768(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        11(AX), K3
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  352(SI), K3, Y3
+	VCVTDQ2PD    Y3, K3, Z2
+	VSUBPD       832(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KUNPCKBW     K2, K3, K2
+	KUNPCKWD     K1, K2, K1
+	KMOVQ        K1, R8
+	TESTQ        DI, DI
+	JNE          bad1
+	TESTQ        R8, R8
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
+	INCQ         BX
+	CMPQ         BX, CX
+	JLT          rows24
+	MOVQ         $+0, AX
+	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -32779,97 +32881,97 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), DX
 	MOVQ         $0x3ff0000000000000, BX
-	VPBROADCASTQ BX, Z0
+	VPBROADCASTQ BX, Z1
 	MOVQ         $0x43c0000000000000, BX
-	VMOVQ        BX, X1
-	VBROADCASTSD X1, Z1
-	MOVQ         $0xc3c0000000000000, BX
 	VMOVQ        BX, X2
 	VBROADCASTSD X2, Z2
-	VMOVUPD      128(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1152(AX)
-	VMOVUPD      192(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1216(AX)
-	VMOVUPD      256(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1280(AX)
-	VMOVUPD      320(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1344(AX)
-	VMOVUPD      384(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1408(AX)
-	VMOVUPD      448(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1472(AX)
-	VMOVUPD      512(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1536(AX)
-	VMOVUPD      576(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1600(AX)
-	VMOVUPD      640(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1664(AX)
-	VMOVUPD      704(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1728(AX)
-	VMOVUPD      768(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1792(AX)
-	VMOVUPD      832(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1856(AX)
-	VMOVUPD      896(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1920(AX)
-	VMOVUPD      960(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1984(AX)
+	MOVQ         $0xc3c0000000000000, BX
+	VMOVQ        BX, X3
+	VBROADCASTSD X3, Z3
+	VMOVUPD      128(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1152(AX)
+	VMOVUPD      192(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1216(AX)
+	VMOVUPD      256(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1280(AX)
+	VMOVUPD      320(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1344(AX)
+	VMOVUPD      384(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1408(AX)
+	VMOVUPD      448(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1472(AX)
+	VMOVUPD      512(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1536(AX)
+	VMOVUPD      576(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1600(AX)
+	VMOVUPD      640(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1664(AX)
+	VMOVUPD      704(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1728(AX)
+	VMOVUPD      768(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1792(AX)
+	VMOVUPD      832(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1856(AX)
+	VMOVUPD      896(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1920(AX)
+	VMOVUPD      960(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1984(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y16, Y16, Y16
 	XORL         SI, SI
@@ -32877,45 +32979,45 @@ done18:
 	MOVQ         SI, 40(AX)
 	CMPQ         CX, BX
 	JEQ          square23
-	VMOVUPD      1152(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K1
-	VMOVUPD      1216(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K2
+	VMOVUPD      1152(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K1
+	VMOVUPD      1216(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K2
-	VMOVUPD      1344(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K3
+	VMOVUPD      1280(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K2
+	VMOVUPD      1344(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K2
-	VMOVUPD      1472(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K3
+	VMOVUPD      1408(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K2
+	VMOVUPD      1472(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K3
-	VMOVUPD      1600(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K4
+	VMOVUPD      1536(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K3
+	VMOVUPD      1600(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K1
-	VMOVUPD      1728(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K2
+	VMOVUPD      1664(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K1
+	VMOVUPD      1728(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K2
-	VMOVUPD      1856(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K3
+	VMOVUPD      1792(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K2
+	VMOVUPD      1856(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K2
-	VMOVUPD      1984(AX), Z0
-	VPCMPQ       $0x06, Z16, Z0, K3
+	VMOVUPD      1920(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K2
+	VMOVUPD      1984(AX), Z1
+	VPCMPQ       $0x06, Z16, Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, SI
@@ -32956,32 +33058,32 @@ done18:
 	TESTQ        SI, 24(AX)
 	JNE          bad1
 	MOVQ         $-1048576, BX
-	VPBROADCASTQ BX, Z0
-	VPCMPQ       $0x06, 1152(AX), Z0, K1
-	VPCMPQ       $0x06, 1216(AX), Z0, K2
+	VPBROADCASTQ BX, Z1
+	VPCMPQ       $0x06, 1152(AX), Z1, K1
+	VPCMPQ       $0x06, 1216(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VPCMPQ       $0x06, 1280(AX), Z0, K2
-	VPCMPQ       $0x06, 1344(AX), Z0, K3
+	VPCMPQ       $0x06, 1280(AX), Z1, K2
+	VPCMPQ       $0x06, 1344(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VPCMPQ       $0x06, 1408(AX), Z0, K2
-	VPCMPQ       $0x06, 1472(AX), Z0, K3
+	VPCMPQ       $0x06, 1408(AX), Z1, K2
+	VPCMPQ       $0x06, 1472(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VPCMPQ       $0x06, 1536(AX), Z0, K3
-	VPCMPQ       $0x06, 1600(AX), Z0, K4
+	VPCMPQ       $0x06, 1536(AX), Z1, K3
+	VPCMPQ       $0x06, 1600(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VPCMPQ       $0x06, 1664(AX), Z0, K1
-	VPCMPQ       $0x06, 1728(AX), Z0, K2
+	VPCMPQ       $0x06, 1664(AX), Z1, K1
+	VPCMPQ       $0x06, 1728(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VPCMPQ       $0x06, 1792(AX), Z0, K2
-	VPCMPQ       $0x06, 1856(AX), Z0, K3
+	VPCMPQ       $0x06, 1792(AX), Z1, K2
+	VPCMPQ       $0x06, 1856(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VPCMPQ       $0x06, 1920(AX), Z0, K2
-	VPCMPQ       $0x06, 1984(AX), Z0, K3
+	VPCMPQ       $0x06, 1920(AX), Z1, K2
+	VPCMPQ       $0x06, 1984(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, SI
@@ -32995,86 +33097,90 @@ done18:
 	MOVQ         SI, 40(AX)
 
 square23:
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, BX
-	VMOVQ        BX, X0
-	VBROADCASTSD X0, Z0
-	XORL         BX, BX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	VXORPD Y1, Y1, Y1
+	XORL   BX, BX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ     (DI), Z1
-	VPSUBQ        1152(AX), Z1, Z1
-	VMOVAPD       Z1, Z1
-	VPMOVSXDQ     32(DI), Z2
-	VPSUBQ        1216(AX), Z2, Z2
-	VPMINSQ       Z2, Z1, Z1
-	VPMOVSXDQ     64(DI), Z2
-	VPSUBQ        1280(AX), Z2, Z3
-	VPMINSQ       Z3, Z1, Z1
-	VPMOVSXDQ     96(DI), Z2
-	VPSUBQ        1344(AX), Z2, Z4
-	VPMINSQ       Z4, Z1, Z1
-	VPMOVSXDQ     128(DI), Z2
-	VPSUBQ        1408(AX), Z2, Z5
-	VPMINSQ       Z5, Z1, Z1
-	VPMOVSXDQ     160(DI), Z2
-	VPSUBQ        1472(AX), Z2, Z6
-	VPMINSQ       Z6, Z1, Z1
-	VPMOVSXDQ     192(DI), Z2
-	VPSUBQ        1536(AX), Z2, Z7
-	VPMINSQ       Z7, Z1, Z1
-	VPMOVSXDQ     224(DI), Z2
-	VPSUBQ        1600(AX), Z2, Z8
-	VPMINSQ       Z8, Z1, Z1
-	VPMOVSXDQ     256(DI), Z2
-	VPSUBQ        1664(AX), Z2, Z9
-	VPMINSQ       Z9, Z1, Z1
-	VPMOVSXDQ     288(DI), Z2
-	VPSUBQ        1728(AX), Z2, Z10
-	VPMINSQ       Z10, Z1, Z1
-	VPMOVSXDQ     320(DI), Z2
-	VPSUBQ        1792(AX), Z2, Z11
-	VPMINSQ       Z11, Z1, Z1
-	VPMOVSXDQ     352(DI), Z2
-	VPSUBQ        1856(AX), Z2, Z12
-	VPMINSQ       Z12, Z1, Z1
-	KMOVB         12(AX), K1
-	VMOVDQA64     Z0, Z2
-	VMOVDQU32.Z   384(DI), K1, Y3
-	VPMOVSXDQ     Y3, K1, Z2
-	VPSUBQ        1920(AX), Z2, Z13
-	VPMINSQ       Z13, Z1, Z1
-	KMOVB         13(AX), K1
-	VMOVDQA64     Z0, Z2
-	VMOVDQU32.Z   416(DI), K1, Y3
-	VPMOVSXDQ     Y3, K1, Z2
-	VPSUBQ        1984(AX), Z2, Z14
-	VPMINSQ       Z14, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VPMINSQ       Y1, Y2, Y2
-	VEXTRACTF64X2 $0x01, Y2, X1
-	VPMINSQ       X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VPMINSQ       X1, X2, X2
-	VMOVQ         X2, R8
-	MOVLQSX       (DX)(BX*4), R9
-	MOVLQSX       (DI)(R9*4), R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
-	CMPQ          R10, $+1048576
-	JHI           bad1
-	ADDQ          R10, SI
-	MOVQ          stride+16(FP), R8
-	ADDQ          R8, DI
-	INCQ          BX
-	CMPQ          BX, CX
-	JLT           rows24
-	TESTQ         SI, SI
-	JNE           bad1
-	MOVQ          $+0, AX
-	MOVQ          AX, ret+48(FP)
+	MOVLQSX      (DX)(BX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Z1
+	VCVTDQ2PD    (SI), Z2
+	VSUBPD       128(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K1
+	VCVTDQ2PD    32(SI), Z2
+	VSUBPD       192(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KUNPCKBW     K1, K2, K1
+	VCVTDQ2PD    64(SI), Z2
+	VSUBPD       256(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	VCVTDQ2PD    96(SI), Z2
+	VSUBPD       320(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KUNPCKBW     K2, K3, K2
+	KUNPCKWD     K1, K2, K1
+	VCVTDQ2PD    128(SI), Z2
+	VSUBPD       384(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	VCVTDQ2PD    160(SI), Z2
+	VSUBPD       448(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KUNPCKBW     K2, K3, K2
+	VCVTDQ2PD    192(SI), Z2
+	VSUBPD       512(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	VCVTDQ2PD    224(SI), Z2
+	VSUBPD       576(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K4
+	KUNPCKBW     K3, K4, K3
+	KUNPCKWD     K2, K3, K2
+	KUNPCKDQ     K1, K2, K1
+	KMOVQ        K1, DI
+	VCVTDQ2PD    256(SI), Z2
+	VSUBPD       640(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K1
+	VCVTDQ2PD    288(SI), Z2
+	VSUBPD       704(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KUNPCKBW     K1, K2, K1
+	VCVTDQ2PD    320(SI), Z2
+	VSUBPD       768(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	VCVTDQ2PD    352(SI), Z2
+	VSUBPD       832(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KUNPCKBW     K2, K3, K2
+	KUNPCKWD     K1, K2, K1
+	KMOVB        12(AX), K2
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  384(SI), K2, Y3
+	VCVTDQ2PD    Y3, K2, Z2
+	VSUBPD       896(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KMOVB        13(AX), K3
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  416(SI), K3, Y3
+	VCVTDQ2PD    Y3, K3, Z2
+	VSUBPD       960(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KUNPCKBW     K2, K3, K2
+	KUNPCKDQ     K1, K2, K1
+	KMOVQ        K1, R8
+	TESTQ        DI, DI
+	JNE          bad1
+	TESTQ        R8, R8
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
+	INCQ         BX
+	CMPQ         BX, CX
+	JLT          rows24
+	MOVQ         $+0, AX
+	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -34113,109 +34219,109 @@ done18:
 	MOVQ         rows+24(FP), CX
 	MOVQ         column+40(FP), DX
 	MOVQ         $0x3ff0000000000000, BX
-	VPBROADCASTQ BX, Z0
+	VPBROADCASTQ BX, Z1
 	MOVQ         $0x43c0000000000000, BX
-	VMOVQ        BX, X1
-	VBROADCASTSD X1, Z1
-	MOVQ         $0xc3c0000000000000, BX
 	VMOVQ        BX, X2
 	VBROADCASTSD X2, Z2
-	VMOVUPD      128(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1152(AX)
-	VMOVUPD      192(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1216(AX)
-	VMOVUPD      256(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1280(AX)
-	VMOVUPD      320(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1344(AX)
-	VMOVUPD      384(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1408(AX)
-	VMOVUPD      448(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1472(AX)
-	VMOVUPD      512(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1536(AX)
-	VMOVUPD      576(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1600(AX)
-	VMOVUPD      640(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1664(AX)
-	VMOVUPD      704(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1728(AX)
-	VMOVUPD      768(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1792(AX)
-	VMOVUPD      832(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1856(AX)
-	VMOVUPD      896(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1920(AX)
-	VMOVUPD      960(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 1984(AX)
-	VMOVUPD      1024(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 2048(AX)
-	VMOVUPD      1088(AX), Z3
-	VMULPD       Z0, Z3, Z3
-	VMAXPD       Z2, Z3, Z3
-	VMINPD       Z1, Z3, Z3
-	VCVTPD2QQ    Z3, Z3
-	VMOVUPD      Z3, 2112(AX)
+	MOVQ         $0xc3c0000000000000, BX
+	VMOVQ        BX, X3
+	VBROADCASTSD X3, Z3
+	VMOVUPD      128(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1152(AX)
+	VMOVUPD      192(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1216(AX)
+	VMOVUPD      256(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1280(AX)
+	VMOVUPD      320(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1344(AX)
+	VMOVUPD      384(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1408(AX)
+	VMOVUPD      448(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1472(AX)
+	VMOVUPD      512(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1536(AX)
+	VMOVUPD      576(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1600(AX)
+	VMOVUPD      640(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1664(AX)
+	VMOVUPD      704(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1728(AX)
+	VMOVUPD      768(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1792(AX)
+	VMOVUPD      832(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1856(AX)
+	VMOVUPD      896(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1920(AX)
+	VMOVUPD      960(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 1984(AX)
+	VMOVUPD      1024(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 2048(AX)
+	VMOVUPD      1088(AX), Z4
+	VMULPD       Z1, Z4, Z4
+	VMAXPD       Z3, Z4, Z4
+	VMINPD       Z2, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VMOVUPD      Z4, 2112(AX)
 	MOVQ         cols+32(FP), BX
 	VXORPD       Y18, Y18, Y18
 	XORL         SI, SI
@@ -34223,50 +34329,50 @@ done18:
 	MOVQ         SI, 40(AX)
 	CMPQ         CX, BX
 	JEQ          square23
-	VMOVUPD      1152(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K1
-	VMOVUPD      1216(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K2
+	VMOVUPD      1152(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K1
+	VMOVUPD      1216(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1280(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K2
-	VMOVUPD      1344(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K3
+	VMOVUPD      1280(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K2
+	VMOVUPD      1344(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1408(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K2
-	VMOVUPD      1472(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K3
+	VMOVUPD      1408(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K2
+	VMOVUPD      1472(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      1536(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K3
-	VMOVUPD      1600(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K4
+	VMOVUPD      1536(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K3
+	VMOVUPD      1600(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VMOVUPD      1664(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K1
-	VMOVUPD      1728(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K2
+	VMOVUPD      1664(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K1
+	VMOVUPD      1728(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VMOVUPD      1792(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K2
-	VMOVUPD      1856(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K3
+	VMOVUPD      1792(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K2
+	VMOVUPD      1856(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VMOVUPD      1920(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K2
-	VMOVUPD      1984(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K3
+	VMOVUPD      1920(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K2
+	VMOVUPD      1984(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VMOVUPD      2048(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K3
-	VMOVUPD      2112(AX), Z0
-	VPCMPQ       $0x06, Z18, Z0, K4
+	VMOVUPD      2048(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K3
+	VMOVUPD      2112(AX), Z1
+	VPCMPQ       $0x06, Z18, Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
@@ -34312,35 +34418,35 @@ done18:
 	TESTQ        SI, 24(AX)
 	JNE          bad1
 	MOVQ         $-1048576, BX
-	VPBROADCASTQ BX, Z0
-	VPCMPQ       $0x06, 1152(AX), Z0, K1
-	VPCMPQ       $0x06, 1216(AX), Z0, K2
+	VPBROADCASTQ BX, Z1
+	VPCMPQ       $0x06, 1152(AX), Z1, K1
+	VPCMPQ       $0x06, 1216(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VPCMPQ       $0x06, 1280(AX), Z0, K2
-	VPCMPQ       $0x06, 1344(AX), Z0, K3
+	VPCMPQ       $0x06, 1280(AX), Z1, K2
+	VPCMPQ       $0x06, 1344(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VPCMPQ       $0x06, 1408(AX), Z0, K2
-	VPCMPQ       $0x06, 1472(AX), Z0, K3
+	VPCMPQ       $0x06, 1408(AX), Z1, K2
+	VPCMPQ       $0x06, 1472(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VPCMPQ       $0x06, 1536(AX), Z0, K3
-	VPCMPQ       $0x06, 1600(AX), Z0, K4
+	VPCMPQ       $0x06, 1536(AX), Z1, K3
+	VPCMPQ       $0x06, 1600(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
 	KMOVQ        K1, BX
-	VPCMPQ       $0x06, 1664(AX), Z0, K1
-	VPCMPQ       $0x06, 1728(AX), Z0, K2
+	VPCMPQ       $0x06, 1664(AX), Z1, K1
+	VPCMPQ       $0x06, 1728(AX), Z1, K2
 	KUNPCKBW     K1, K2, K1
-	VPCMPQ       $0x06, 1792(AX), Z0, K2
-	VPCMPQ       $0x06, 1856(AX), Z0, K3
+	VPCMPQ       $0x06, 1792(AX), Z1, K2
+	VPCMPQ       $0x06, 1856(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
 	KUNPCKWD     K1, K2, K1
-	VPCMPQ       $0x06, 1920(AX), Z0, K2
-	VPCMPQ       $0x06, 1984(AX), Z0, K3
+	VPCMPQ       $0x06, 1920(AX), Z1, K2
+	VPCMPQ       $0x06, 1984(AX), Z1, K3
 	KUNPCKBW     K2, K3, K2
-	VPCMPQ       $0x06, 2048(AX), Z0, K3
-	VPCMPQ       $0x06, 2112(AX), Z0, K4
+	VPCMPQ       $0x06, 2048(AX), Z1, K3
+	VPCMPQ       $0x06, 2112(AX), Z1, K4
 	KUNPCKBW     K3, K4, K3
 	KUNPCKWD     K2, K3, K2
 	KUNPCKDQ     K1, K2, K1
@@ -34355,92 +34461,98 @@ done18:
 	MOVQ         SI, 40(AX)
 
 square23:
-	VXORPD       Y0, Y0, Y0
-	MOVQ         $0x2000000000000000, BX
-	VMOVQ        BX, X0
-	VBROADCASTSD X0, Z0
-	XORL         BX, BX
-	XORL         SI, SI
-	MOVQ         costs+8(FP), DI
+	VXORPD Y1, Y1, Y1
+	XORL   BX, BX
+	XORL   SI, SI
+	MOVQ   costs+8(FP), SI
 
 rows24:
-	VPMOVSXDQ     (DI), Z1
-	VPSUBQ        1152(AX), Z1, Z1
-	VMOVAPD       Z1, Z1
-	VPMOVSXDQ     32(DI), Z2
-	VPSUBQ        1216(AX), Z2, Z2
-	VPMINSQ       Z2, Z1, Z1
-	VPMOVSXDQ     64(DI), Z2
-	VPSUBQ        1280(AX), Z2, Z3
-	VPMINSQ       Z3, Z1, Z1
-	VPMOVSXDQ     96(DI), Z2
-	VPSUBQ        1344(AX), Z2, Z4
-	VPMINSQ       Z4, Z1, Z1
-	VPMOVSXDQ     128(DI), Z2
-	VPSUBQ        1408(AX), Z2, Z5
-	VPMINSQ       Z5, Z1, Z1
-	VPMOVSXDQ     160(DI), Z2
-	VPSUBQ        1472(AX), Z2, Z6
-	VPMINSQ       Z6, Z1, Z1
-	VPMOVSXDQ     192(DI), Z2
-	VPSUBQ        1536(AX), Z2, Z7
-	VPMINSQ       Z7, Z1, Z1
-	VPMOVSXDQ     224(DI), Z2
-	VPSUBQ        1600(AX), Z2, Z8
-	VPMINSQ       Z8, Z1, Z1
-	VPMOVSXDQ     256(DI), Z2
-	VPSUBQ        1664(AX), Z2, Z9
-	VPMINSQ       Z9, Z1, Z1
-	VPMOVSXDQ     288(DI), Z2
-	VPSUBQ        1728(AX), Z2, Z10
-	VPMINSQ       Z10, Z1, Z1
-	VPMOVSXDQ     320(DI), Z2
-	VPSUBQ        1792(AX), Z2, Z11
-	VPMINSQ       Z11, Z1, Z1
-	VPMOVSXDQ     352(DI), Z2
-	VPSUBQ        1856(AX), Z2, Z12
-	VPMINSQ       Z12, Z1, Z1
-	VPMOVSXDQ     384(DI), Z2
-	VPSUBQ        1920(AX), Z2, Z13
-	VPMINSQ       Z13, Z1, Z1
-	VPMOVSXDQ     416(DI), Z2
-	VPSUBQ        1984(AX), Z2, Z14
-	VPMINSQ       Z14, Z1, Z1
-	KMOVB         14(AX), K1
-	VMOVDQA64     Z0, Z2
-	VMOVDQU32.Z   448(DI), K1, Y3
-	VPMOVSXDQ     Y3, K1, Z2
-	VPSUBQ        2048(AX), Z2, Z15
-	VPMINSQ       Z15, Z1, Z1
-	KMOVB         15(AX), K1
-	VMOVDQA64     Z0, Z2
-	VMOVDQU32.Z   480(DI), K1, Y3
-	VPMOVSXDQ     Y3, K1, Z2
-	VPSUBQ        2112(AX), Z2, Z16
-	VPMINSQ       Z16, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VPMINSQ       Y1, Y2, Y2
-	VEXTRACTF64X2 $0x01, Y2, X1
-	VPMINSQ       X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VPMINSQ       X1, X2, X2
-	VMOVQ         X2, R8
-	MOVLQSX       (DX)(BX*4), R9
-	MOVLQSX       (DI)(R9*4), R10
-	SUBQ          1152(AX)(R9*8), R10
-	SUBQ          R8, R10
-	CMPQ          R10, $+1048576
-	JHI           bad1
-	ADDQ          R10, SI
-	MOVQ          stride+16(FP), R8
-	ADDQ          R8, DI
-	INCQ          BX
-	CMPQ          BX, CX
-	JLT           rows24
-	TESTQ         SI, SI
-	JNE           bad1
-	MOVQ          $+0, AX
-	MOVQ          AX, ret+48(FP)
+	MOVLQSX      (DX)(BX*4), DI
+	VXORPD       X1, X1, X1
+	VCVTSI2SDL   (SI)(DI*4), X1, X1
+	VSUBSD       128(AX)(DI*8), X1, X1
+	VBROADCASTSD X1, Z1
+	VCVTDQ2PD    (SI), Z2
+	VSUBPD       128(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K1
+	VCVTDQ2PD    32(SI), Z2
+	VSUBPD       192(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KUNPCKBW     K1, K2, K1
+	VCVTDQ2PD    64(SI), Z2
+	VSUBPD       256(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	VCVTDQ2PD    96(SI), Z2
+	VSUBPD       320(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KUNPCKBW     K2, K3, K2
+	KUNPCKWD     K1, K2, K1
+	VCVTDQ2PD    128(SI), Z2
+	VSUBPD       384(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	VCVTDQ2PD    160(SI), Z2
+	VSUBPD       448(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KUNPCKBW     K2, K3, K2
+	VCVTDQ2PD    192(SI), Z2
+	VSUBPD       512(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	VCVTDQ2PD    224(SI), Z2
+	VSUBPD       576(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K4
+	KUNPCKBW     K3, K4, K3
+	KUNPCKWD     K2, K3, K2
+	KUNPCKDQ     K1, K2, K1
+	KMOVQ        K1, DI
+	VCVTDQ2PD    256(SI), Z2
+	VSUBPD       640(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K1
+	VCVTDQ2PD    288(SI), Z2
+	VSUBPD       704(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	KUNPCKBW     K1, K2, K1
+	VCVTDQ2PD    320(SI), Z2
+	VSUBPD       768(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	VCVTDQ2PD    352(SI), Z2
+	VSUBPD       832(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KUNPCKBW     K2, K3, K2
+	KUNPCKWD     K1, K2, K1
+	VCVTDQ2PD    384(SI), Z2
+	VSUBPD       896(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K2
+	VCVTDQ2PD    416(SI), Z2
+	VSUBPD       960(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KUNPCKBW     K2, K3, K2
+	KMOVB        14(AX), K3
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  448(SI), K3, Y3
+	VCVTDQ2PD    Y3, K3, Z2
+	VSUBPD       1024(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K3
+	KMOVB        15(AX), K4
+	VMOVAPD      Z0, Z2
+	VMOVDQU32.Z  480(SI), K4, Y3
+	VCVTDQ2PD    Y3, K4, Z2
+	VSUBPD       1088(AX), Z2, Z2
+	VCMPPD       $0x11, Z1, Z2, K4
+	KUNPCKBW     K3, K4, K3
+	KUNPCKWD     K2, K3, K2
+	KUNPCKDQ     K1, K2, K1
+	KMOVQ        K1, R8
+	TESTQ        DI, DI
+	JNE          bad1
+	TESTQ        R8, R8
+	JNE          bad1
+	MOVQ         stride+16(FP), DI
+	ADDQ         DI, SI
+	INCQ         BX
+	CMPQ         BX, CX
+	JLT          rows24
+	MOVQ         $+0, AX
+	MOVQ         AX, ret+48(FP)
 	VZEROUPPER
 	RET
 

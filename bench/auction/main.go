@@ -4,6 +4,7 @@
 //	go run -tags cuda ./bench/auction -device cuda:0 -experiment verify
 //	go run -tags cuda ./bench/auction -device cuda:0 -experiment tables
 //	go run -tags cuda ./bench/auction -device cuda:0 -experiment beside -data DIR -limit 9s
+//	go run ./bench/auction -device host -experiment drawn -goods 256 -bids 4000 -limit 60s -python PYTHON
 //	go run ./bench/auction -device emulated -experiment tables -goods 12 -bids 40
 package main
 
@@ -46,6 +47,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "verify", About: "every variant against the reference, on small cases; with -sample one of each kind", Run: (*bench).verifyVariants},
 		{Name: "tables", About: "winners and VCG's payments bidder by bidder, checked by branch and cut", Run: (*bench).timeTables},
 		{Name: "rivals", About: "branch and cut beside HiGHS, SCIP, CP-SAT and CBC on the auctions of -data", Run: (*bench).raceRivals},
+		{Name: "drawn", About: "branch and cut beside HiGHS, SCIP, CP-SAT and CBC on auctions that are drawn, of -goods and -bids, one of every distribution of CATS", Run: (*bench).raceDrawn},
 		{Name: "beside", About: "branch and cut alone, and with the device working for it, on the auctions of -data", Run: (*bench).timeCompanion},
 	}
 }
@@ -58,11 +60,11 @@ func main() {
 	flag.IntVar(&s.runs, "runs", 5, "of an auction; one before them is uncounted")
 	s.Verification.Register("label of a variant (default: verify all, time the solver's choice)")
 	flag.StringVar(&s.data, "data", "", "rivals and beside: a folder of auctions, *.txt, and of their values, optima.csv")
-	flag.StringVar(&s.python, "python", "", "rivals: an interpreter with highspy, pyscipopt and ortools, as scripts/auction-peers makes (default: none, branch and cut alone)")
-	flag.Var(&s.instances, "instances", "rivals and beside: comma-separated parts of names (default: all)")
-	flag.Var(&s.solvers, "solvers", "rivals: comma-separated parts of solvers' names (default: all)")
-	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "rivals and beside: of a solve")
-	flag.IntVar(&s.threads, "threads", runtime.NumCPU(), "rivals and beside: of a solver")
+	flag.StringVar(&s.python, "python", "", "rivals and drawn: an interpreter with highspy, pyscipopt and ortools, as scripts/auction-peers makes (default: none, branch and cut alone)")
+	flag.Var(&s.instances, "instances", "rivals, drawn and beside: comma-separated parts of names (default: all)")
+	flag.Var(&s.solvers, "solvers", "rivals and drawn: comma-separated parts of solvers' names (default: all)")
+	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "rivals, drawn and beside: of a solve")
+	flag.IntVar(&s.threads, "threads", runtime.NumCPU(), "rivals, drawn and beside: of a solver")
 	flag.StringVar(&s.suffix, "suffix", "", "of the file, such as -cores")
 	flag.Parse()
 	if flag.NArg() > 0 || s.bids < 1 || s.runs < 1 {

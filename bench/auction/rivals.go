@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,6 +78,41 @@ func (b *bench) raceRivals() error {
 	if err != nil {
 		return err
 	}
+	var list []contest
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".txt")
+		list = append(list, contest{name, known[name], func() (*problem.Auction, error) { return solver.Read(path) }})
+	}
+	return b.race(list)
+}
+
+// raceDrawn times branch and cut and others on an auction of every distribution of CATS.
+func (b *bench) raceDrawn() error {
+	var list []contest
+	for _, text := range b.settings.goods {
+		goods, err := strconv.Atoi(text)
+		if err != nil || goods < 1 {
+			return fmt.Errorf("found %q goods, expected a number above 0", text)
+		}
+		for _, distribution := range solver.Distributions() {
+			name := fmt.Sprintf("%s_g%d_b%d_s1", distribution, goods, b.settings.bids)
+			if !named(name, b.settings.instances) {
+				continue
+			}
+			list = append(list, contest{name, "", func() (*problem.Auction, error) { return solver.Generate(distribution, goods, b.settings.bids, 1) }})
+		}
+	}
+	return b.race(list)
+}
+
+// A contest is an auction that solvers are timed on.
+type contest struct {
+	name, known string
+	auction     func() (*problem.Auction, error)
+}
+
+// race times branch and cut and others on auctions, one after the other.
+func (b *bench) race(list []contest) error {
 	names := []string{ours}
 	if b.settings.python != "" {
 		there, err := ask(b.Ctx, b.settings.python, request{})
@@ -89,9 +125,9 @@ func (b *bench) raceRivals() error {
 		}
 	}
 	b.ResumeRows()
-	for _, path := range paths {
-		name := strings.TrimSuffix(filepath.Base(path), ".txt")
-		a, err := solver.Read(path)
+	for _, c := range list {
+		name := c.name
+		a, err := c.auction()
 		if err != nil {
 			return err
 		}
@@ -106,7 +142,7 @@ func (b *bench) raceRivals() error {
 				return nil
 			}
 			row := result.Auction{Name: who, Goods: int(a.Goods), Bids: len(a.Bids),
-				Proof: result.Proof{Instance: name, Threads: b.settings.threads, Limit: b.settings.limit.Seconds(), Known: known[name]}}
+				Proof: result.Proof{Instance: name, Threads: b.settings.threads, Limit: b.settings.limit.Seconds(), Known: c.known}}
 			if who == ours {
 				_, err = b.timeBranchAndCut(a, []device.Device{b.Dev}, &row)
 			} else {

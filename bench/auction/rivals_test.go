@@ -50,6 +50,22 @@ func TestRivals(t *testing.T) {
 	}
 }
 
+// Branch and cut alone, on two drawn auctions.
+func TestRaceDrawn(t *testing.T) {
+	s := settings{goods: experiment.List{"12"}, bids: 30, limit: 10 * time.Second, threads: 2, instances: []string{"paths", "regions_"}}
+	s.Settings = experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Hour}
+	if !run(context.Background(), s, []string{"drawn"}) {
+		t.Fatal("the experiment failed")
+	}
+	f, err := result.Load[result.Auction](filepath.Join(s.Out, "auction-drawn.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Rows) != 2 || !f.Rows[0].Proven || !f.Rows[1].Proven || f.Rows[0].Value == "" || f.Rows[0].Goods < 10 {
+		t.Errorf("%+v", f.Rows)
+	}
+}
+
 // Branch and cut with and without a device, which easy auctions end before.
 func TestBeside(t *testing.T) {
 	folder := t.TempDir()

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"coalesce/bench/result"
@@ -15,7 +17,7 @@ import (
 // auctionTables are the regions of auctions: tables of few goods, and solvers side by side.
 func auctionTables(root string) (map[string]string, error) {
 	regions := map[string]string{}
-	for name, table := range map[string]func(*result.Experiment[result.Auction]) string{"auction-tables": fewGoods, "auction-rivals": rivalsTable, "auction-rivals-hard": rivalsTable, "auction-rivals-cores": rivalsTable, "auction-beside": besideTable} {
+	for name, table := range map[string]func(*result.Experiment[result.Auction]) string{"auction-tables": fewGoods, "auction-rivals": rivalsTable, "auction-rivals-hard": rivalsTable, "auction-rivals-cores": rivalsTable, "auction-drawn": rivalsTable, "auction-beside": besideTable} {
 		f, err := result.Load[result.Auction](filepath.Join(root, "bench", "results", name+".json"))
 		if errors.Is(err, fs.ErrNotExist) {
 			regions[name] = "Not measured.\n"
@@ -44,6 +46,17 @@ func fewGoods(f *result.Experiment[result.Auction]) string {
 type sided struct {
 	name, known string
 	by          map[string]result.Auction
+}
+
+// best is the best value of its rows.
+func (s *sided) best() (value string) {
+	most := math.Inf(-1)
+	for _, r := range s.by {
+		if v, err := strconv.ParseFloat(r.Value, 64); err == nil && (v > most || v == most && r.Value > value) {
+			most, value = v, r.Value
+		}
+	}
+	return value
 }
 
 // sides sorts rows by auction, and lists the solvers, that of this project first.
@@ -76,7 +89,7 @@ func rivalsTable(f *result.Experiment[result.Auction]) string {
 	head = append(head, names...)
 	out := tableHead(append(append(head, "others ÷ ours", "in processors' time"), "primal integral: "+strings.Join(names, ", "))...)
 	for _, s := range list {
-		cells := []string{s.name, s.known}
+		cells := []string{s.name, cmp.Or(s.known, s.best())}
 		var integrals []string
 		var clock, work least
 		for _, n := range names {

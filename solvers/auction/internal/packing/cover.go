@@ -17,6 +17,7 @@ type cover struct {
 	net     []float64 // prices of the bids without what these cliques add to them, in the linear program's units
 	floor   int64     // packings that are worth no more have no bid of one of the cliques
 	cliques [][]int32 // their bids
+	masks   []set     // the same
 	of      [][]int32 // cliques of each bid
 }
 
@@ -33,7 +34,11 @@ func (t *tree) setCover(p *Problem) {
 			own[j] -= p.Spread
 			c.of[j] = append(c.of[j], int32(len(c.cliques)))
 		}
-		c.cliques = append(c.cliques, clique)
+		mask := t.g.empty()
+		for _, j := range clique {
+			mask.add(int(j))
+		}
+		c.cliques, c.masks = append(c.cliques, clique), append(c.masks, mask)
 	}
 	for _, v := range own {
 		most = max(most, v, -v)
@@ -69,7 +74,7 @@ func (t *tree) propagate(n *node) bool {
 	}
 	open := slices.Repeat([]bool{true}, len(c.cliques))
 	taken := 0
-	common := t.g.empty()
+	common, some := t.g.empty(), make([]int32, 0, len(n.live)) // bids outside the clique that conflict with all its live ones, and their words
 	for changed := true; changed; {
 		for _, j := range n.taken[taken:] {
 			for _, i := range c.of[j] {
@@ -85,11 +90,22 @@ func (t *tree) propagate(n *node) bool {
 			for _, j := range clique {
 				if n.live.has(int(j)) {
 					if count++; count == 1 {
-						first = int(j)
-						copy(common, t.g.conflict[j])
-						common.intersect(n.live)
-					} else if count > 1 && !common.intersect(t.g.conflict[j]) {
-						break // no bid conflicts with all
+						first, some = int(j), some[:0]
+						for k, word := range t.g.conflict[j] {
+							if word &= n.live[k] &^ c.masks[i][k]; word != 0 {
+								common[k], some = word, append(some, int32(k))
+							}
+						}
+						continue
+					}
+					left := some[:0]
+					for _, k := range some {
+						if common[k] &= t.g.conflict[j][k]; common[k] != 0 {
+							left = append(left, k)
+						}
+					}
+					if some = left; len(some) == 0 {
+						break
 					}
 				}
 			}
@@ -102,8 +118,10 @@ func (t *tree) propagate(n *node) bool {
 				for _, k := range c.of[first] {
 					open[k] = false
 				}
-			case common.count() > 0:
-				n.live.subtract(common)
+			case len(some) > 0:
+				for _, k := range some {
+					n.live[k] &^= common[k]
+				}
 				changed = true
 			}
 		}

@@ -865,12 +865,18 @@ class ModelCertificate(TypedDict):
     reason: reason why the solution is proven optimal, or why not, one sentence.
     scale: factor of the objective in the sum of the multipliers' bound, 0 where the bound has another proof.
     multipliers: Lagrangian multipliers of the constraints that have variables that are not fixed, in whole numbers; empty where the bound is that of the terms.
+    shares: what the problem of the first bit has of each product of two bits, times the scale; empty where the bound does not divide products.
+    products: multipliers of constraints times bits, in threes: the number of the constraint, of the bit, and the multiplier.
+    tree: whether a tree proved the answer, which the check visits again.
     """
 
     by: str
     reason: str
     scale: int
     multipliers: list[int]
+    shares: list[int]
+    products: list[int]
+    tree: bool
 
 
 class ModelFields(ReportFields):

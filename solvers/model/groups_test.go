@@ -173,7 +173,7 @@ func TestBoundsOfMultipliers(t *testing.T) {
 			if err != nil || v.Err() != nil {
 				t.Fatalf("kind %d, seed %d: %v, %v", kind, seed, err, v.Err())
 			}
-			if !v.BoundChecked {
+			if !v.BoundChecked || r.Certificate.Tree {
 				continue
 			}
 			checked++
@@ -193,5 +193,56 @@ func TestBoundsOfMultipliers(t *testing.T) {
 	}
 	if checked == 0 {
 		t.Error("no bound was checked")
+	}
+}
+
+// The check visits a tree again: it accepts what the tree proved, and refutes a worse value that is said to be optimal, and infeasibility.
+func TestTreeVisitedAgain(t *testing.T) {
+	checked := 0
+	for seed := range 60 {
+		m := randomModel(rand.New(rand.NewPCG(uint64(seed), 8)))
+		if f, err := problem.NewForm(m); err != nil || f.Rounded() {
+			continue
+		}
+		r, err := Solve(t.Context(), m, Options{Settings: solve.Settings{TimeLimit: time.Minute}, Threads: 1})
+		if err != nil && !errors.Is(err, solve.ErrInfeasible) || !r.Certificate.Tree {
+			continue
+		}
+		checked++
+		text, _ := json.Marshal(r)
+		if v, err := Verify(m, text); err != nil || v.Err() != nil || r.Feasible && !v.BoundChecked {
+			t.Fatalf("seed %d: %v, %v", seed, err, v.Err())
+		}
+		if !r.Feasible {
+			continue
+		}
+		best := r.Value
+		for range 50 { // a feasible solution that is worse
+			for i := range m.Variables {
+				lo, hi := m.Variables[i].Low, m.Variables[i].High
+				if r.Solution[i] = lo + rand.Int64N(hi-lo+1); m.Variables[i].Kind == problem.Spin {
+					r.Solution[i] = []int64{lo, hi}[rand.IntN(2)]
+				}
+				r.Assignment[m.Variables[i].Name] = r.Solution[i]
+			}
+			x := problem.Values(r.Solution)
+			if r.Value = solve.Number(problem.RatText(m.Value(x))); m.Feasible(x) && r.Value != best {
+				r.Bound, r.Constraints = r.Value, constraintsOf(m, x)
+				text, _ := json.Marshal(r)
+				if v, err := Verify(m, text); err == nil && v.Err() == nil {
+					t.Fatalf("seed %d: %s passes for the optimum %s", seed, r.Value, best)
+				}
+				break
+			}
+		}
+		infeasible := *r
+		infeasible.Feasible, infeasible.Value, infeasible.Bound, infeasible.Solution, infeasible.Assignment = false, "", "", nil, nil
+		text, _ = json.Marshal(infeasible)
+		if v, err := Verify(m, text); err == nil && v.Err() == nil {
+			t.Fatalf("seed %d: no feasible solution passes", seed)
+		}
+	}
+	if checked < 10 {
+		t.Errorf("%d proofs by the tree", checked)
 	}
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"coalesce/solvers/model/internal/search"
 	"coalesce/solvers/model/problem"
 	"coalesce/solvers/solve"
 )
@@ -61,6 +62,37 @@ type Certificate struct {
 	Scale int64 `json:"scale"`
 	// Lagrangian multipliers of the constraints that have variables that are not fixed, in whole numbers; empty where the bound is that of the terms
 	Multipliers []int64 `json:"multipliers"`
+	// what the problem of the first bit has of each product of two bits, times the scale; empty where the bound does not divide products
+	Shares []int64 `json:"shares"`
+	// multipliers of constraints times bits, in threes: the number of the constraint, of the bit, and the multiplier
+	Products []int64 `json:"products"`
+	// whether a tree proved the answer, which the check visits again
+	Tree bool `json:"tree"`
+}
+
+// multipliers are those of the bound that the certificate proves.
+func (c *Certificate) multipliers() search.Multipliers {
+	m := search.Multipliers{Scale: c.Scale, Rows: c.Multipliers}
+	if len(c.Shares) == 0 {
+		return m
+	}
+	m.Shares = c.Shares
+	for k := 0; k+2 < len(c.Products); k += 3 {
+		row, bit := c.Products[k], c.Products[k+1]
+		if row != int64(int32(row)) || bit != int64(int32(bit)) {
+			row = -1 // which is none
+		}
+		m.Products = append(m.Products, search.RowProduct{Row: int32(row), Bit: int32(bit), Value: c.Products[k+2]})
+	}
+	return m
+}
+
+// prove takes the multipliers of a bound.
+func (c *Certificate) prove(m *search.Multipliers) {
+	c.Scale, c.Multipliers, c.Shares = m.Scale, m.Rows, m.Shares
+	for _, p := range m.Products {
+		c.Products = append(c.Products, int64(p.Row), int64(p.Bit), p.Value)
+	}
 }
 
 // constraintsOf are a model's constraints with the sums of values.

@@ -267,6 +267,9 @@ func (r *run) search(ctx context.Context) error {
 			case done:
 				r.close(r.limit.Load())
 			case threads > 1: // the proof would not end in time
+				part, end := context.WithTimeout(ctx, r.o.TimeLimit/3)
+				r.boundBy(layout, layout.Products(part, m, r.limit))
+				end()
 				walk(threads - 1)
 			}
 		})
@@ -306,6 +309,9 @@ func (r *run) boundBy(layout *search.Layout, m search.Multipliers) {
 	if ok && (r.bound == nil || bound > r.least) {
 		r.least, r.bound = bound, r.form.ModelBound(bound)
 		r.multipliers = &m
+		if r.best != nil && r.o.Progress != nil {
+			r.o.Progress(solve.NewIncumbent(time.Since(r.began).Seconds(), solve.Number(problem.RatText(r.model.Value(r.best))), solve.Number(problem.RatText(r.bound)), 0))
+		}
 	}
 	closed := r.limit.Load() <= r.least
 	r.lock.Unlock()
@@ -427,7 +433,7 @@ func (r *run) Certify(context.Context, problem.Values) error {
 	defer r.lock.Unlock()
 	if r.best == nil && r.proven {
 		r.out.ProveInfeasible()
-		r.out.Certificate.Reason = "all solutions were visited, and none keeps the constraints"
+		r.out.Certificate.Reason, r.out.Certificate.Tree = "all solutions were visited, and none keeps the constraints", len(r.o.Fix) == 0
 		return fmt.Errorf("the constraints allow no solution: %w", solve.ErrInfeasible)
 	}
 	r.complete()
@@ -468,11 +474,15 @@ func (r *run) complete() {
 	reason := "all solutions that could be better were visited"
 	if r.multipliers != nil {
 		reason = "the bound is that of the constraints' multipliers"
+		if r.multipliers.Shares != nil {
+			reason = "the bound is that of the multipliers of the constraints, alone and times each bit"
+		}
 		if len(r.o.Fix) == 0 { // the check knows the whole model
-			r.out.Certificate.Scale, r.out.Certificate.Multipliers = r.multipliers.Scale, r.multipliers.Rows
+			r.out.Certificate.prove(r.multipliers)
 		}
 	}
 	r.out.Certificate.Reason = cmp.Or(r.reason, reason)
+	r.out.Certificate.Tree = r.proven && r.multipliers == nil && r.reason == "" && len(r.o.Fix) == 0
 	if r.bound == nil {
 		return
 	}

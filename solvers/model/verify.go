@@ -1,9 +1,13 @@
 package model
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
+	"sync/atomic"
+	"time"
 
 	"coalesce/solvers/model/internal/search"
 	"coalesce/solvers/model/problem"
@@ -28,8 +32,7 @@ func Verify(m *problem.Model, result []byte) (*solve.Verdict, error) {
 		return v, nil
 	}
 	if x.Proven && !x.Feasible && x.Value == "" && len(x.Solution) == 0 {
-		v.NoteUnchecked()
-		return v, nil
+		return v, visitAgain(v, m, &x, nil)
 	}
 	if len(x.Solution) != len(m.Variables) {
 		v.Refute("found %d values, expected %d", len(x.Solution), len(m.Variables))
@@ -65,14 +68,16 @@ func Verify(m *problem.Model, result []byte) (*solve.Verdict, error) {
 		v.Note("feasible: %d variables are within their bounds, %d constraints hold", len(values), len(sums))
 		v.CheckValue(solve.Number(problem.RatText(m.Value(values))), m.Sense == problem.Maximize)
 		if x.Certificate.Scale == 0 {
-			v.NoteUnchecked()
+			if err := visitAgain(v, m, &x, values); err != nil {
+				return nil, err
+			}
 			break
 		}
 		f, err := problem.NewForm(m)
 		if err != nil {
 			return nil, err
 		}
-		bound, ok := search.New(f).Bound(search.Multipliers{Scale: x.Certificate.Scale, Rows: x.Certificate.Multipliers})
+		bound, ok := search.New(f).Bound(x.Certificate.multipliers())
 		if !ok {
 			v.Refute("the multipliers do not fit the constraints")
 			break
@@ -86,4 +91,46 @@ func Verify(m *problem.Model, result []byte) (*solve.Verdict, error) {
 		v.Note("no feasible solution is stated")
 	}
 	return v, nil
+}
+
+// treeLimit is the longest time for which a tree is visited again.
+const treeLimit = 30 * time.Second
+
+// visitAgain visits the tree that proved an answer, nil: that there is none, once more.
+func visitAgain(v *solve.Verdict, m *problem.Model, x *Result, values problem.Values) error {
+	if !x.Certificate.Tree || !x.Proven {
+		v.NoteUnchecked()
+		return nil
+	}
+	f, err := problem.NewForm(m)
+	if err != nil {
+		return err
+	}
+	limit, layout := &atomic.Int64{}, search.New(f)
+	limit.Store(math.MaxInt64)
+	if values != nil {
+		limit.Store(f.Value(f.Bits(values)))
+	}
+	ctx, end := context.WithTimeout(context.Background(), treeLimit)
+	defer end()
+	better := false
+	done := layout.Prove(ctx, layout.Multipliers(ctx, limit), limit, func(x []uint8) bool { return m.Feasible(f.Values(x)) }, func(value int64, _ []uint8) {
+		better = true
+		limit.Store(value)
+	})
+	switch {
+	case better && values == nil:
+		v.Refute("the result says that no solution is feasible, and one is")
+	case values != nil && f.Rounded() || !done: // the tree's values are near the model's
+		v.NoteUnchecked()
+	case better:
+		v.Refute("the result says that its solution is optimal, and a better one was found")
+	case values == nil:
+		v.Note("no solution is feasible: the tree was visited again")
+	default:
+		v.CheckBound(x.Value)
+		v.BoundChecked = true
+		v.Note("bound: the tree was visited again")
+	}
+	return nil
 }

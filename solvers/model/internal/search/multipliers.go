@@ -13,9 +13,13 @@ import (
 // Multipliers are Lagrangian multipliers of a form's rows (Geoffrion 1974): Scale times the objective, plus each row's multiplier times what
 // its sum lacks of a bound, is at most Scale times the objective of any solution. A multiplier above 0 is of the lower bound, one below 0
 // of the upper bound.
+//
+// With Shares, products of rows and bits have multipliers too, and Shares are of each pair what is its first bit's, times Scale.
 type Multipliers struct {
-	Scale int64
-	Rows  []int64
+	Scale    int64
+	Rows     []int64
+	Shares   []int64
+	Products []RowProduct
 }
 
 // mostSum is the most that the sizes of all terms of a bound may add up to, so that sums fit int64.
@@ -23,6 +27,9 @@ const mostSum = 1 << 61
 
 // Bound is the bound that multipliers prove, in values of the form; false: they do not fit the form.
 func (l *Layout) Bound(m Multipliers) (int64, bool) {
+	if m.Shares != nil {
+		return l.productBound(m)
+	}
 	t := newTree(context.Background(), l, m, new(atomic.Int64), nil, nil)
 	if t == nil {
 		return 0, false

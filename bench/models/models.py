@@ -2,8 +2,8 @@
 
 Run with the package in PYTHONPATH or installed, and dimod, dwave-samplers, highspy and ortools:
 
-    python bench/models/models.py --data DIR --limit 10 --seeds 20
-    python bench/models/models.py --data DIR --limit 5 --seeds 1 --short     # ten minutes
+    python bench/models/models.py --data DIR --limit 2 --short       # a quarter of an hour on two cores; scripts/models-race
+    python bench/models/models.py --data DIR --limit 10 --rival-seeds 20
 
 DIR may have qaplib/*.dat (QAPLIB), coloring/*.col (DIMACS), qplib/*.opb (QPLIB's binary programs, as github.com/msakai/QPLIB-PB converts them) and
 E-n51-k5; other cases are drawn. Values are recomputed here, in whole numbers, from the model that all solvers get; a solver that breaks a constraint has none.
@@ -11,6 +11,7 @@ Writes bench/results/models.json, of which `go run ./bench/report` makes docs/re
 """
 import argparse
 import collections
+import concurrent.futures
 import datetime
 import glob
 import itertools
@@ -18,19 +19,22 @@ import json
 import math
 import os
 import pathlib
+import queue
 import random
 import re
 import resource
 import subprocess
 import sys
+import threading
 import time
 
 # Best known values of QAPLIB (its page, 2026), and colours of DIMACS graphs that suffice.
 QAP = {"tai20a": 703482, "tai20b": 122455319, "tai25a": 1167256, "tai30a": 1818146, "tai30b": 637117113, "tai35a": 2422002, "tai40a": 3139370, "tai40b": 637250948,
-       "tai50a": 4938796, "tai50b": 458821517, "tai60a": 7205962, "tai60b": 608215054, "nug30": 6124, "kra30a": 88900, "sko42": 15812, "sko49": 23386,
+       "tai50a": 4938796, "tai50b": 458821517, "tai60a": 7205962, "tai60b": 608215054, "nug30": 6124, "sko42": 15812, "sko49": 23386,
        "ste36a": 9526, "tho40": 240516, "wil50": 48816, "esc32a": 130}
 COLOURS = {"myciel5": 6, "queen5_5": 5, "queen6_6": 7, "queen7_7": 7, "queen8_8": 9, "queen9_9": 10, "david": 11, "DSJC125.1": 5, "DSJC125.5": 17, "le450_5a": 5}
-SHORT = ["knapsack-100-50", "tai30a", "tai40b", "E-n51-k5", "myciel5", "DSJC125.1", "qplib-3506", "qplib-3706", "qplib-0067", "qplib-3402", "qplib-2512", "partition-60", "tardiness-12"]
+SHORT = ["knapsack-100-50", "knapsack-200-50", "tai25a", "nug30", "tai30a", "E-n51-k5", "myciel5", "queen8_8", "DSJC125.1", "DSJC125.5", "qplib-3506", "qplib-3706", "qplib-5881",
+         "qplib-0067", "qplib-3402", "qplib-3762", "qplib-2512", "partition-60", "tardiness-12", "tardiness-20"]
 
 
 class Case:
@@ -358,33 +362,74 @@ def coalesce_(case, limit, threads, seed, device):
 SOLVERS = {"coalesce": coalesce_, "CP-SAT": cp_sat, "HiGHS": highs, "simulated annealing": lambda *a: dwave(*a, False), "tabu": lambda *a: dwave(*a, True)}
 
 
-def one(arguments, number, solver, seed):
-    """A child's work: draw the case, solve it, print what came of it."""
+def one(arguments, number, solver, count):
+    """A child's work: draw the case, say so, and solve it with each seed; a line each of what came of it."""
     _, draw, parameters = list(cases(arguments.data))[number]
     case = draw(*parameters)
-    if case is None:
-        return print("null")
-    began = time.perf_counter(), sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-    out = SOLVERS[solver](case, arguments.limit, arguments.threads, seed, *([arguments.device] if solver == "coalesce" else []))
-    began = out.pop("began", began)
-    out["seconds"], out["cpu"] = time.perf_counter() - began[0], sum(resource.getrusage(resource.RUSAGE_SELF)[:2]) - began[1]
-    if out.get("x") is not None:
-        out["value"] = case.value(out["x"])
-    out |= {"kind": case.kind, "case": case.name, "variables": len(case.kinds), "terms": len(case.terms), "constraints": len(case.rows), "sense": case.sense, "known": case.known}
-    del out["x"]
-    print(json.dumps(out))
+    print("null" if case is None else "{}", flush=True)
+    for seed in range(1, count + 1) if case else ():
+        began = time.perf_counter(), sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+        out = SOLVERS[solver](case, arguments.limit, arguments.threads, seed, *([arguments.device] if solver == "coalesce" else []))
+        began = out.pop("began", began)
+        out["seconds"], out["cpu"] = time.perf_counter() - began[0], sum(resource.getrusage(resource.RUSAGE_SELF)[:2]) - began[1]
+        if out.get("x") is not None:
+            out["value"] = case.value(out["x"])
+        out |= {"kind": case.kind, "case": case.name, "variables": len(case.kinds), "terms": len(case.terms), "constraints": len(case.rows), "sense": case.sense, "known": case.known}
+        del out["x"]
+        print(json.dumps(out), flush=True)
+
+
+# Seconds that drawing a case may take, and a solver beyond its limit, which is then killed.
+DRAW, GRACE = 60, 15
+
+
+def race(a, number, solver, core):
+    """The row of a case and a solver, without those of the case's members that no child has told of; None: no case."""
+    about = {}
+    row = {"solver": solver, "values": [], "seconds": 0.0, "cpu": 0.0, "bound": None, "proven": 0, "failed": ""}
+    count = a.seeds if solver == "coalesce" else a.rival_seeds
+    child = subprocess.Popen([sys.executable, __file__, "--data", a.data, "--limit", str(a.limit), "--threads", str(a.threads), "--device", a.device, "--one", str(number), solver, str(count)],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=lambda: os.sched_setaffinity(0, core))
+    try:
+        for k in range(count + 1):
+            allowed = DRAW if k == 0 else a.limit + GRACE
+            watch = threading.Timer(allowed, child.kill)
+            watch.start()
+            line = next((t for t in child.stdout if t.startswith(("{", "null"))), "")  # others are a solver's own
+            over = not watch.is_alive()
+            watch.cancel()
+            if not line.strip():
+                row["failed"] = f"killed after {allowed:.0f} s" if over else (child.stderr.read().strip().splitlines() or ["ended"])[-1][:200]
+                break
+            got = json.loads(line)
+            if got is None:  # a case with products in constraints
+                return None
+            if k == 0:
+                continue
+            about = {key: got[key] for key in ("kind", "case", "variables", "terms", "constraints", "sense", "known")}
+            row["values"].append(got.get("value"))
+            row["seconds"], row["cpu"] = max(row["seconds"], round(got["seconds"], 3)), max(row["cpu"], round(got["cpu"], 3))
+            row["proven"] += bool(got["proven"])
+            if got["bound"] is not None and math.isfinite(got["bound"]):
+                row["bound"] = got["bound"]
+    finally:
+        child.kill()
+        child.wait()
+    return about | row
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--data", default="")
     p.add_argument("--limit", type=float, default=10.0)
-    p.add_argument("--seeds", type=int, default=20)
-    p.add_argument("--threads", type=int, default=2)
+    p.add_argument("--seeds", type=int, default=20, help="of coalesce")
+    p.add_argument("--rival-seeds", type=int, default=5)
+    p.add_argument("--cores", type=int, default=2, help="of all solves at a time")
+    p.add_argument("--threads", type=int, default=1, help="and cores, of a solve")
     p.add_argument("--device", default="host", help="of coalesce, such as cuda:0; others run on the host")
     p.add_argument("--cases", default="", help="comma-separated beginnings of names")
     p.add_argument("--solvers", default="", help="comma-separated names")
-    p.add_argument("--short", action="store_true", help="thirteen cases of all kinds")
+    p.add_argument("--short", action="store_true", help="cases of all kinds")
     p.add_argument("--commit", default="")
     p.add_argument("--out", default="bench/results/models.json")
     p.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
@@ -399,38 +444,34 @@ def main():
         words += hidden.get(word, [] if sys.argv[k - 1] in hidden else [word])
     out = {"experiment": "models", "command": " ".join(["python bench/models/models.py", *words]), "commit": a.commit,
            "date": datetime.date.today().isoformat(), "device": a.device, "host": next((l.split(":", 1)[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), ""),
-           "cores": a.threads, "load": round(os.getloadavg()[0], 1), "limit": a.limit, "seeds": a.seeds,
+           "cores": a.cores, "threads": a.threads, "load": round(os.getloadavg()[0], 1), "limit": a.limit, "seeds": a.seeds, "rival_seeds": a.rival_seeds,
            "packages": {k: metadata.version(k) for k in ("dimod", "dwave-samplers", "highspy", "ortools")}, "rows": []}
-    cores = set(sorted(os.sched_getaffinity(0))[:a.threads])
-    for number, (name, _, _) in enumerate(cases(a.data)):
-        if wanted and not any(name.startswith(w) for w in wanted):
-            continue
-        about = {"kind": "", "case": name, "variables": 0, "terms": 0, "constraints": 0, "sense": "", "known": None}
-        for solver in solvers:
-            row = {"solver": solver, "values": [], "seconds": 0.0, "cpu": 0.0, "bound": None, "proven": 0, "failed": ""}
-            for seed in range(1, a.seeds + 1):
-                try:
-                    child = subprocess.run([sys.executable, __file__, "--data", a.data, "--limit", str(a.limit), "--threads", str(a.threads), "--device", a.device,
-                                            "--one", str(number), solver, str(seed)], capture_output=True, text=True, timeout=4 * a.limit + 600,
-                                           preexec_fn=lambda: os.sched_setaffinity(0, cores))
-                    got = json.loads(child.stdout.splitlines()[-1])
-                except (subprocess.TimeoutExpired, IndexError, ValueError) as e:
-                    row["failed"] = "no answer in time" if isinstance(e, subprocess.TimeoutExpired) else child.stderr.strip().splitlines()[-1][:200]
-                    break
-                if got is None:  # a case with products in constraints
-                    break
-                about = {key: got[key] for key in about}
-                row["values"].append(got.get("value"))
-                row["seconds"], row["cpu"] = max(row["seconds"], round(got["seconds"], 3)), max(row["cpu"], round(got["cpu"], 3))
-                row["proven"] += bool(got["proven"])
-                if got["bound"] is not None and math.isfinite(got["bound"]):
-                    row["bound"] = got["bound"]
-            if not row["values"] and not row["failed"]:
-                break
-            row = about | row
-            out["rows"].append(row)
-            print(f"{row['case']:24} {solver:20} {row['values'][:4]} bound {row['bound']} proven {row['proven']} {row['seconds']:.1f} s {row['failed']}", flush=True)
-            pathlib.Path(a.out).write_text(json.dumps(out, indent=1) + "\n")
+    every = sorted(os.sched_getaffinity(0))[:a.cores]
+    lanes = queue.SimpleQueue()  # cores that a solve has for itself
+    for k in range(0, len(every) - a.threads + 1, a.threads):
+        lanes.put(set(every[k:k + a.threads]))
+    chosen = [(number, name) for number, (name, _, _) in enumerate(cases(a.data)) if not wanted or any(name.startswith(w) for w in wanted)]
+    rows = {}
+
+    def work(job):
+        number, name, solver = job
+        core = lanes.get()
+        try:
+            rows[job] = race(a, number, solver, core)
+        finally:
+            lanes.put(core)
+        if rows[job]:
+            r = rows[job]
+            print(f"{name:24} {solver:20} {r['values'][:4]} bound {r['bound']} proven {r['proven']} {r['seconds']:.1f} s {r['failed']}", flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(lanes.qsize()) as pool:
+        list(pool.map(work, [(number, name, solver) for number, name in chosen for solver in solvers]))
+    for number, name in chosen:
+        own = [rows[number, name, solver] for solver in solvers if rows[number, name, solver]]
+        about = next(({k: r[k] for k in r if k not in ("solver", "values", "seconds", "cpu", "bound", "proven", "failed")} for r in own if "case" in r), None)
+        if about:
+            out["rows"] += [about | r for r in own]
+    pathlib.Path(a.out).write_text(json.dumps(out, indent=1) + "\n")
 
 
 if __name__ == "__main__":

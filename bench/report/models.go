@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,8 @@ import (
 // models are the results of bench/models/models.py: models with constraints, of several kinds, and others' solvers.
 type models struct {
 	Command, Commit, Date, Device, Host string
-	Cores, Seeds                        int
+	Cores, Threads, Seeds               int
+	RivalSeeds                          int `json:"rival_seeds"`
 	Load, Limit                         float64
 	Packages                            map[string]string
 	Rows                                []modelRow
@@ -66,8 +68,8 @@ func modelTables(root string) (map[string]string, error) {
 		}
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "%g s a solve, %d cores of %s, coalesce on %s, %d seeds, load %.1f at the start, commit %s, %s: `%s`.\n\n", all.Limit, all.Cores, all.Host, all.Device, all.Seeds, all.Load,
-		all.Commit, all.Date, all.Command)
+	fmt.Fprintf(&out, "%g s a solve, %d at a time on %d cores of %s, coalesce on %s with %d seeds, the others with %d, load %.1f at the start, commit %s, %s: `%s`.\n\n", all.Limit,
+		all.Cores/cmp.Or(all.Threads, all.Cores, 1), all.Cores, all.Host, all.Device, all.Seeds, cmp.Or(all.RivalSeeds, all.Seeds), all.Load, all.Commit, all.Date, all.Command)
 	fmt.Fprintf(&out, "| kind | case | variables | constraints | best known or found | %s |\n|---|---|---:|---:|---:|%s\n", strings.Join(solvers, " | "), strings.Repeat("---:|", len(solvers)))
 	for _, name := range cases {
 		var first *modelRow

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/model/problem"
 	"coalesce/solvers/solve"
 )
@@ -90,8 +91,11 @@ func overlapping(r *rand.Rand) *problem.Model {
 // Overlapping groups: the search alone, and with the tree, finds what exhaustion finds.
 func TestOverlappingGroups(t *testing.T) {
 	infeasible, count := 0, 80
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		count = 30
+	case emulatedtest.Thorough():
+		count = 600
 	}
 	for seed := range count {
 		m := overlapping(rand.New(rand.NewPCG(uint64(seed), 3)))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/model/problem"
 	"coalesce/solvers/solve"
 )
@@ -80,8 +81,11 @@ func randomModel(r *rand.Rand) *problem.Model {
 // Small models of all kinds are solved to the optimum that exhaustion finds, with a proof, and models without a solution are called infeasible.
 func TestSmallModels(t *testing.T) {
 	count := 400
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		count = 120
+	case emulatedtest.Thorough():
+		count = 3000
 	}
 	infeasible := 0
 	for seed := range count {

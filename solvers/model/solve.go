@@ -263,13 +263,14 @@ func (r *run) search(ctx context.Context) error {
 			m := layout.Multipliers(ctx, r.limit)
 			r.boundBy(layout, m)
 			done := layout.Prove(ctx, m, r.limit, func(x []uint8) bool { return r.model.Feasible(f.Values(x)) }, r.found)
-			switch {
-			case done:
+			if done {
 				r.close(r.limit.Load())
-			case threads > 1: // the proof would not end in time
-				part, end := context.WithTimeout(ctx, r.o.TimeLimit/3)
-				r.boundBy(layout, layout.Products(part, m, r.limit))
-				end()
+				return
+			}
+			// the proof would not end in time
+			part, end := context.WithTimeout(ctx, r.o.TimeLimit/3)
+			r.boundBy(layout, layout.Products(part, m, r.limit))
+			if end(); threads > 1 {
 				walk(threads - 1)
 			}
 		})

@@ -137,18 +137,26 @@ func readWalk(page string) (*walk, error) {
 // roomOf is the room of a function: of the rooms whose folder has its package the one furthest down, else the package.
 func (w *walk) roomOf(f *function) string {
 	room, longest := f.pkg, 0
-	for _, r := range slices.Concat(w.rooms, w.before) {
-		if within(r+"/...", f.pkg) && len(r) > longest {
-			room, longest = r, len(r)
+	for _, list := range [][]string{w.rooms, w.before} {
+		for _, r := range list {
+			if len(r) > longest && below(r, f.pkg) {
+				room, longest = r, len(r)
+			}
 		}
 	}
 	return room
 }
 
+// below reports whether a package lies in a folder.
+func below(folder, pkg string) bool {
+	rest, ok := strings.CutPrefix(pkg, folder)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
 // follows reports whether a function is part of the walk.
 func (w *walk) follows(f *function) bool {
 	return !slices.ContainsFunc(w.notFollowed, func(o opening) bool {
-		return within(o.room+"/...", f.pkg) && (o.function == "" || o.function == f.name)
+		return below(o.room, f.pkg) && (o.function == "" || o.function == f.name)
 	})
 }
 

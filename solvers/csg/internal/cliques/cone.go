@@ -126,7 +126,6 @@ type Cone struct {
 	cuts              []Cut
 	price             []float64 // of cuts
 	known             map[string]bool
-	wide              int     // most triangles that were violated in a round
 	noise             float64 // of vectors, that leads out of saddle points
 	packed, transpose []float64
 	shift             uint
@@ -200,7 +199,7 @@ func (c *Cone) Round(value int64, stop func() bool) bool {
 		return false
 	}
 	c.takePrices()
-	c.prove(value)
+	c.prove(value, stop)
 	c.separate()
 	c.noise = max(c.noise*0.97, 1e-5)
 	return c.Bound > value
@@ -449,7 +448,7 @@ func (c *Cone) takePrices() {
 }
 
 // prove makes a proof of the prices, rounded to whole multiples of 2^-shift units. The nodes' prices are what the vectors' gradient has along them, raised until the weights left have no eigenvalue above them.
-func (c *Cone) prove(value int64) {
+func (c *Cone) prove(value int64, stop func() bool) {
 	n, unit := c.n, math.Ldexp(c.scale, int(c.shift)) // of prices
 	p := &Conic{Shift: c.shift, Pairs: make([]int64, 0, n*(n-1)/2), Prices: make([]float64, n)}
 	for i := range n {
@@ -486,11 +485,11 @@ func (c *Cone) prove(value int64) {
 	rows := make([]float64, n*n)
 	low, high := 0.0, 1e-9*unit
 	for !c.positive(p.Prices, high, rows) {
-		if low, high = high, 8*high; !(bound(low) <= worth) {
+		if low, high = high, 8*high; !(bound(low) <= worth) || stop() {
 			return
 		}
 	}
-	for high > 1.1*low && high > 1e-12*unit && bound(low) < worth {
+	for high > 1.1*low && high > 1e-12*unit && bound(low) < worth && !stop() {
 		middle := math.Sqrt(max(low, high/64) * high)
 		if c.positive(p.Prices, middle, rows) {
 			high = middle

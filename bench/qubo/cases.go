@@ -22,9 +22,11 @@ type problem struct {
 	name    string
 	known   float64          // best known objective
 	printed result.Published // results of massive multi-start that the paper prints
-	drawn   drawing          // of Palubeckis' generator; zero: a file
-	file    string           // of several problems; empty: named like the problem
-	number  int              // in file, from 1
+	abs2    result.Published // of submissions to QOBLIB
+	gurobi  result.Published
+	drawn   drawing // of Palubeckis' generator; zero: a file
+	file    string  // of several problems; empty: named like the problem
+	number  int     // in file, from 1
 }
 
 type drawing struct {

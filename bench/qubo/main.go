@@ -6,6 +6,7 @@
 //	go run ./bench/qubo -device host -experiment target -data DIR -instances 'bqp2500-*' -seeds 20
 //	go run ./bench/qubo -device host -experiment sets -data DIR -limit 60s
 //	go run ./bench/qubo -device host -experiment qoblib -data DIR -submission FOLDER
+//	go run ./bench/qubo -device host -experiment families -data DIR -mqlib MQLIB -limit 1s -limits 0=200ms,600=1s
 //	go run ./bench/qubo -device host -experiment bounds -data DIR -limits 0=2s,600=6s
 //	go run ./bench/qubo -device host -experiment surfaces -data DIR -limit 60s -seeds 1
 //	go run -tags cuda ./bench/qubo -device cuda:0 -experiment verify
@@ -78,6 +79,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "target", About: "time to the best known value, of the device's best engine or of -engines, every seed", Run: (*bench).timeToTarget},
 		{Name: "sets", About: "the same for the independent sets of QOBLIB", Run: (*bench).timeIndependentSets},
 		{Name: "qoblib", About: "the same for its low autocorrelation sequences, market splits and portfolios, and a submission in its form", Run: (*bench).timeQOBLIB},
+		{Name: "families", About: "every instance that is a file, by one core of the host and by MQLib's heuristics in the same time", Run: (*bench).compareFamilies},
 		{Name: "bounds", About: "value, bound and its kind of every instance that is a file, within the limit", Run: (*bench).boundValues},
 		{Name: "surfaces", About: "value, bound and time of the G-set's tori, and of drawn grids and tori, every seed, within the limit", Run: (*bench).solveSurfaces},
 		{Name: "sparse", About: "value, bound and time of drawn sparse instances, every seed, within the limit: tori with linear terms, and random graphs", Run: (*bench).solveSparse},

@@ -59,15 +59,17 @@ type runSettings struct {
 	seed            uint64
 	limit           time.Duration
 	target          bool // it ends at the best known value
+	threads         int  // of the host; 0: its cores
 }
 
 // runOnce is the row of a run.
 func (b *bench) runOnce(p problem, inst *quboproblem.Instance, t runSettings) result.Binary {
-	row := result.Binary{Name: t.engine, Instance: p.name, N: inst.N, Seed: t.seed, Known: p.known, Attempt: result.Attempt{Limit: t.limit.Seconds()}, Without: t.without}
+	row := result.Binary{Name: t.engine, Instance: p.name, N: inst.N, Seed: t.seed, Known: p.known, ABS2: p.abs2, Gurobi: p.gurobi,
+		Attempt: result.Attempt{Limit: t.limit.Seconds()}, Without: t.without}
 	if len(t.devices) > 1 {
 		row.Devices = len(t.devices)
 	}
-	o := solver.Options{Rules: b.settings.rules,
+	o := solver.Options{Rules: b.settings.rules, Threads: t.threads,
 		Settings: solve.Settings{Devices: t.devices, TimeLimit: t.limit, Seed: t.seed, Algorithm: t.engine, Variant: b.settings.Variant}}
 	if t.target {
 		o.Target = &p.known

@@ -162,7 +162,7 @@ func buildFiles(root string) (map[string]string, error) {
 }
 
 // documents hold the regions that are generated.
-var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "docs/results/auction.md", "docs/results/search.md", "docs/results/models.md", "docs/notes/kernel-tuner.md", "docs/python.md", "docs/results.md",
+var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "docs/results/qoblib.md", "docs/results/auction.md", "docs/results/search.md", "docs/results/models.md", "docs/notes/kernel-tuner.md", "docs/python.md", "docs/results.md",
 	"docs/papers.md", "docs/papers/report.md", "docs/papers/gpu-csg.md", "docs/papers/hungarian.md", "docs/papers/multistart.md"}
 
 // fillRegions replaces what lies between <!-- begin NAME --> and <!-- end NAME -->.

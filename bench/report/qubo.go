@@ -17,7 +17,7 @@ type binaryResults map[string]*result.Experiment[result.Binary]
 
 // quboExperiments by the names of their files; those of a host stand apart.
 var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "division", "target", "target-x2", "target-x4", "islands-x2", "islands-x4", "islands-free-x2", "target-host",
-	"sets", "sets-host", "bounds", "bounds-host", "surfaces-host", "ablation", "ablation-host", "rivals", "rivals-host"}
+	"sets", "sets-host", "qoblib", "qoblib-host", "bounds", "bounds-host", "surfaces-host", "ablation", "ablation-host", "rivals", "rivals-host", "families-host"}
 
 // quboTables are the regions of binary quadratic programs. An experiment
 // without results says so.
@@ -43,8 +43,10 @@ func quboTables(all binaryResults) map[string]string {
 	if f := all["target"]; f != nil {
 		regions["readme-qubo"] = readmeTargets(f)
 	}
+	regions["qubo-families"] = region("families-host", familiesTable)
 	for _, where := range []string{"", "-host"} {
 		regions["qubo-sets"+where] = region("sets"+where, targetTable)
+		regions["qubo-qoblib"+where] = region("qoblib"+where, qoblibTable)
 		regions["qubo-bounds"+where] = region("bounds"+where, boundsTable)
 		regions["qubo-lambda"+where] = region("lambda"+where, lambdaTable)
 		regions["qubo-target"+where] = region("target"+where, targetTable)

@@ -21,6 +21,8 @@ type Binary struct {
 	Seed     uint64    `json:"seed,omitempty"`
 	Known    float64   `json:"known,omitempty"`  // best known objective
 	Printed  Published `json:"printed,omitzero"` // the paper's
+	ABS2     Published `json:"abs2,omitzero"`    // of submissions to QOBLIB
+	Gurobi   Published `json:"gurobi,omitzero"`
 	Attempt
 	Bounded
 	Multistart

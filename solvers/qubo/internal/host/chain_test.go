@@ -70,7 +70,8 @@ func TestChainEndsAtItsBest(t *testing.T) {
 		s := endless(p, layOutRows[int64, int64](p, 0, 1, new(deadline), nil))
 		s.setBits(s.free)
 		before, x := s.value, slices.Clone(s.x)
-		end := s.grow(r.IntN(p.N))
+		s.group = append(s.group[:0], int32(r.IntN(p.N)))
+		end := s.grow()
 		flips := slices.Clone(s.group)
 		s.shorten(0)
 		best, value := -1, before
@@ -87,6 +88,7 @@ func TestChainEndsAtItsBest(t *testing.T) {
 		if s.shorten(0); s.value != before || !slices.Equal(s.x, x) {
 			t.Error("a chain that was taken back has left changes")
 		}
+		s.slacks = newSlacks(p)
 		s.chain()
 		s.keepBest()
 		s.consistent(t, "chain")
@@ -101,8 +103,63 @@ func TestPenaltiesAreFound(t *testing.T) {
 		p    *problem.Normal
 		want bool
 	}{"LABS": {labs, true}, "uniform": {qubotest.RandomProblem(r, 100, 0.5, 100, 1), false}, "torus": {qubotest.Torus(r, 9), false}, "no pairs": {qubotest.RandomProblem(r, 5, 0, 9, 1), false}} {
-		if got := hasPenalties(c.p); got != c.want {
+		if _, got := penaltiesOf(c.p, c.p.Spans().Weight); got != c.want {
 			t.Errorf("%s: penalties %t, expected %t", name, got, c.want)
+		}
+	}
+}
+
+// Numbers that follow a variable keep the sums of penalties, with negative entries and entries of more than 1 too.
+func TestSlacksKeepSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 2))
+	for range 20 {
+		const items, digits, penalty = 12, 5, 1000
+		n := items + 2*digits
+		diag, pairs := make([]int64, n), map[[2]int]int64{}
+		entries := [2][]int64{make([]int64, n), make([]int64, n)}
+		limits := [2]int64{r.Int64N(40), r.Int64N(40)}
+		for c, a := range entries {
+			for i := range items {
+				a[i] = (1 + r.Int64N(3)) * (1 - 2*r.Int64N(2))
+			}
+			for k := range digits {
+				a[items+c*digits+k] = 1 << k
+			}
+			for i := range n {
+				diag[i] -= penalty * a[i] * (a[i] - 2*limits[c])
+				for j := range i {
+					if w := 2 * penalty * a[i] * a[j]; w != 0 {
+						pairs[[2]int{j, i}] -= w
+					}
+				}
+			}
+		}
+		p := qubotest.Sparse(n, func(i int) int64 { return diag[i] }, pairs)
+		s, found := penaltiesOf(p, p.Spans().Weight)
+		if !found || len(s.numbers) != 2 || len(s.numbers[0]) != digits {
+			t.Fatalf("found %t, numbers %v, expected two of %d digits", found, s.numbers, digits)
+		}
+		x := []uint64{r.Uint64()}
+		sum := func(c int) (total int64) {
+			for i, a := range entries[c] {
+				total += a * int64(problem.Bit(x, i))
+			}
+			return total
+		}
+		for i := range items {
+			before := [2]int64{sum(0), sum(1)}
+			list := s.follow([]int32{int32(i)}, x)
+			change := 1 - 2*int64(problem.Bit(x, i))
+			for _, at := range list {
+				x[0] ^= 1 << at
+			}
+			for c, a := range entries {
+				number := (x[0] >> (items + c*digits) & (1<<digits - 1))
+				next := int64(number) - a[i]*change
+				if got := sum(c); got != before[c] && !(got == before[c]+a[i]*change && (next < 0 || next >= 1<<digits)) {
+					t.Errorf("variable %d with %d: the sum went from %d to %d, the number is %d", i, a[i], before[c], got, number)
+				}
+			}
 		}
 	}
 }

@@ -89,7 +89,8 @@ func searchRows[S qubo.Sum](ctx context.Context, h Search, p *problem.Normal, s 
 	if m.sparse() == nil || s.Delta >= math.MaxInt32/16 || len(p.Col) > maxDegree*p.N || p.N > maxEliminated {
 		without = append(slices.Clip(without), eliminateWalk.String(), contractWalk.String())
 	}
-	if !hasPenalties(p) {
+	held, penalties := penaltiesOf(p, s.Weight)
+	if !penalties {
 		without = append(slices.Clip(without), chainWalk.String())
 	}
 	portfolio := newPortfolio(p, step, add, without, o)
@@ -100,6 +101,7 @@ func searchRows[S qubo.Sum](ctx context.Context, h Search, p *problem.Normal, s 
 	for k := range team {
 		s := newSearcher(p, m, o.Seed, uint64(k)+1)
 		s.logs, s.spread, s.end, s.rules = table, width, end, RulesFor(o.Rules, p.N)
+		s.slacks = held
 		if o.Work == 0 {
 			s.target = o.Target
 		}

@@ -61,6 +61,7 @@ type searcherSetup struct {
 	end    *deadline
 	target *int64       // value at which the searcher rings end; nil: it never does
 	rules  search.Rules // of the host's
+	slacks *slacks      // of the problem, for chains
 }
 
 // walkState is how the walk stands, which the methods write.

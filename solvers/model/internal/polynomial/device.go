@@ -31,12 +31,21 @@ func checkFits(v *device.Variant, f device.Facts, n int) error {
 	return nil
 }
 
+// workload is the description by which a variant is chosen. On an H200 few threads a block make the most moves a second, at 60 to 2,000
+// variables (docs/notes/models.md).
+func workload(value string, n int) tuned.Workload {
+	w := tuned.Workload{Fixed: map[string]string{"value": value}, Size: n}
+	if v := model.Polynomial.Variant("block=64,flight=1,value=" + value); v != nil {
+		w.Prior = tuned.Prior{Variant: v, Why: "the most moves a second on an H200"}
+	}
+	return w
+}
+
 // Choose is the variant for a polynomial on the devices of the settings, the fastest that is known. Errors of what no variant takes
 // wrap ErrUnfit.
 func (t *Terms) Choose(s *solve.Settings) (tuned.Choice, error) {
 	facts := s.WeakestFacts()
-	w := tuned.Workload{Fixed: map[string]string{"value": t.value()}, Size: t.n}
-	c, err := s.Choose(&model.Polynomial, facts, w, func(v *device.Variant) error { return checkFits(v, facts, t.n) })
+	c, err := s.Choose(&model.Polynomial, facts, workload(t.value(), t.n), func(v *device.Variant) error { return checkFits(v, facts, t.n) })
 	if err != nil && !errors.Is(err, tuned.ErrNotTuned) {
 		err = fmt.Errorf("%w: %w", ErrUnfit, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"coalesce/autotune/kernel"
 	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
 	"coalesce/generated/model"
 	"coalesce/runtime/device"
 )
@@ -21,8 +22,10 @@ type trial struct {
 	moves  float64
 }
 
-// Steps of a walk in a timed run and in a case, walks where the device is no GPU, and the largest case.
+// Moves of all walks in a timed run on a GPU, so that variants with many walks have no more work. Steps of a walk in one elsewhere and in a
+// case, walks where the device is no GPU, and the largest case.
 const (
+	trialMoves  = 1 << 21
 	trialSteps  = 1000
 	trialWalks  = 6
 	caseSteps   = 90
@@ -31,7 +34,7 @@ const (
 
 // Subjects are the families of this package, for the tuner.
 func Subjects() []subject.Subject {
-	return []subject.Subject{&kernel.Family[*trial, *model.PolynomialKernels]{
+	return []subject.Subject{polynomials{&declared{
 		Kernels:    &model.Polynomial,
 		Load:       model.LoadPolynomial,
 		Unit:       "variables",
@@ -43,7 +46,17 @@ func Subjects() []subject.Subject {
 		Bind:       bind,
 		Operations: func(t *trial) float64 { return t.moves },
 		Fits:       func(v kernel.Variant, f device.Facts, size int) error { return checkFits(v.Variant, f, size) },
-	}}
+	}}}
+}
+
+type declared = kernel.Family[*trial, *model.PolynomialKernels]
+
+// polynomials is the family for the tuner, with the workloads of solves.
+type polynomials struct{ *declared }
+
+// Workload is the description by which solves choose.
+func (polynomials) Workload(fixed map[string]string, _ device.Facts, size int) (tuned.Workload, error) {
+	return workload(fixed["value"], size), nil
 }
 
 // draw draws monomials of all degrees, of bits and of spins; those to be timed are the energies of sequences of as many spins for up to
@@ -114,6 +127,7 @@ func bind(b *kernel.Binder, k *model.PolynomialKernels, t *trial) kernel.Launche
 		steps = caseSteps
 	} else if f := b.Facts(); f.Kind == device.CUDA {
 		walks = resident(f, k, b.Int("block"), t.sharedBytes())
+		steps = max(1, trialMoves/walks)
 	}
 	t.moves = float64(steps) * float64(walks)
 	r := rand.New(rand.NewPCG(t.seed, 1))

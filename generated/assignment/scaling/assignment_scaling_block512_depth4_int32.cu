@@ -21,4 +21,4 @@ struct param {
 #include "assignment/scaling/kernels.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_scaling_block512_depth4_int32_hash = 0x71602f9b27f035e0ull;
+extern "C" __device__ unsigned long long assignment_scaling_block512_depth4_int32_hash = 0x2fdd63e483a291e4ull;

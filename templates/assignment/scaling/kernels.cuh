@@ -3,8 +3,18 @@
 
 namespace VARIANT {
 
-// begin sets prices to the columns' least costs, unless they are given (warm), frees all rows and
-// empties their lists. A block has WARP columns.
+// pairs writes the costs of `count` pairs, words of a column below and a row above, behind them.
+extern "C" __global__ void __launch_bounds__(param::block, 1) ENTRY(pairs)(
+    const T* costs, unsigned long long* work, unsigned long long at, unsigned long long count, unsigned long long rows, double scale) {
+    Scale<T> scaled(scale);
+    u64 k = (u64)blockIdx.x * BLOCK + threadIdx.x;
+    if (k >= count) return;
+    u64 pair = work[at + k];
+    work[at + count + k] = (u64)scaled(costs[(pair >> 32) * rows + (u32)pair]);
+}
+
+// begin sets prices to the columns' least costs, unless they are given (warm), frees all rows, unless a matching is given (warm is
+// 2), and empties their lists. A block has WARP columns.
 extern "C" __global__ void __launch_bounds__(param::block, 1) ENTRY(begin)(
     const T* costs, void* work, unsigned long long* control, unsigned long long rows, double scale, unsigned long long warm) {
     State s(costs, control, work, rows, scale, gridDim.x, 0, 0, 0);
@@ -23,19 +33,21 @@ extern "C" __global__ void __launch_bounds__(param::block, 1) ENTRY(begin)(
     if (threadIdx.x >= WARP || j >= s.n) return;
     for (u32 k = 1; k < WARPS; k++) least = room[k * WARP + threadIdx.x] < least ? room[k * WARP + threadIdx.x] : least;
     if (!warm) s.v[j] = least < INFINITE ? least : 0;
-    s.match[j] = s.owner[j] = -1;
+    if (warm < 2) s.match[j] = s.owner[j] = -1;
     s.free[j] = j;
     s.thr[j] = -FAR;
 }
 
 // scale makes one scale: at most `enough` rows are free at its end. fresh: all rows are free at
-// its beginning. first, later: rounds of bids at the beginning, and after a phase. half: a search
-// ends when 1/2^half of the free rows have a free column. most: steps.
+// its beginning. first, later: rounds of bids at the beginning, and after a phase. grain: what
+// distances are multiples of, a power of two and at most epsilon. half: a search ends when 1/2^half of the free rows have
+// a free column. most: steps.
 extern "C" __global__ void __launch_bounds__(param::block, 1) ENTRY(scale)(
     const T* costs, void* work, unsigned long long* control, unsigned long long rows, double scale,
     unsigned long long shift, long long epsilon, long long span, unsigned long long fresh, unsigned long long enough,
-    unsigned long long first, unsigned long long later, unsigned long long half, unsigned long long most) {
+    unsigned long long first, unsigned long long later, long long grain, unsigned long long half, unsigned long long most) {
     State s(costs, control, work, rows, scale, gridDim.x > 1 ? gridDim.x - 1 : 1, shift, epsilon, span);
+    s.grain = -grain;
     GridBarrier barrier((u32*)(control + BARRIER));
     u32 turn = 0;
     for (u32 j = thread(); j < 2 * s.n; j += threads()) s.offer[j] = NEVER;

@@ -74,7 +74,7 @@ __device__ void search(State& s, const u32* list, u32 free, u32 m, u32 most) {
 // root returns the free row at the root of column j's tree.
 __device__ __forceinline__ u32 root(const State& s, u32 j) {
     for (;;) {
-        u32 row = s.row(__ldcg(&s.column[j].word));
+        u32 row = s.parent(j);
         int from = __ldcg(s.match + row);
         if (from < 0) return row;
         j = (u32)from;
@@ -111,7 +111,7 @@ __device__ bool phase(State& s, GridBarrier& barrier, u32& turn, u32 free, u32 h
         u64 claimed = k < free ? __ldcg(s.claim + r) : NEVER;
         if (claimed != NEVER) {
             for (u32 j = s.row(claimed);;) {
-                u32 row = s.row(__ldcg(&s.column[j].word));
+                u32 row = s.parent(j);
                 int from = s.match[row];
                 s.match[row] = (int)j, s.owner[j] = (int)row;
                 if (from < 0) break;

@@ -63,6 +63,7 @@ struct State {
     u32 n, searchers;  // searchers: the first blocks, which search
     u32 shift;         // bits of a row's number; all bits set is no row
     i64 epsilon, span;
+    i64 grain = -1;    // of distances, which are multiples of a power of two: all its bits and those above
     u32 side = 0;      // which half of offer the next bids go to; the other is empty
     u32 wants = 0;     // which counter of WANTED the next lists use
     u64* control;
@@ -105,6 +106,11 @@ struct State {
     __device__ __forceinline__ i64 price(u64 w) const { return (i64)(w >> shift) - bias(); }
     __device__ __forceinline__ u32 none() const { return (1u << shift) - 1; }
     __device__ __forceinline__ u32 row(u64 w) const { return (u32)(w & none()); }
+    // A column's word has its parent row behind its distance, turned by a number of the column: of rows that reach the same columns equally near in one step,
+    // each becomes the parent of some.
+    __device__ __forceinline__ u32 turn(u32 j) const { return j * 2654435761u >> (32 - shift); }
+    __device__ __forceinline__ u64 reach(i64 distance, u32 row, u32 j) const { return (u64)distance << shift | ((row + turn(j)) & none()); }
+    __device__ __forceinline__ u32 parent(u32 j) const { return (row(__ldcg(&column[j].word)) - turn(j)) & none(); }
     __device__ __forceinline__ i64 limit() const { return 1ll << (63 - shift); }  // above every distance that a word holds
     __device__ __forceinline__ i64 distance(u64 w) const { return w == NEVER ? FAR : (i64)(w >> shift); }
 

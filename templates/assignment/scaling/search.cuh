@@ -59,7 +59,7 @@ template <bool REFINE> __device__ __forceinline__ void lower(const State& s, Que
     }
     int owner = __ldcg(s.owner + j);
     i64 onward = __ldcg(s.onward + j);
-    u64 old = atomicMin(&s.column[j].word, REFINE ? s.pack(x, row) : (u64)x << s.shift | row);
+    u64 old = atomicMin(&s.column[j].word, REFINE ? s.pack(x, row) : s.reach(x, row, j));
     if (label<REFINE>(s, old) <= x) return;
     if (owner >= 0) put(s, q, t, Entry{x + onward, (u32)owner, j});
     else if (old == NEVER) s.reached[count(s.control + REACHED)] = j;
@@ -83,7 +83,7 @@ struct Visit {
 #pragma unroll
         for (u32 k = 0; k < DEPTH; k++) {
             const Column* c = s.column + (col[k] == NOBODY ? 0 : col[k]);
-            if (!REFINE) x[k] -= __ldcg(&c->v);
+            if (!REFINE) x[k] = (x[k] - __ldcg(&c->v)) & s.grain;
             word[k] = __ldcg(&c->word);
         }
         live = e.from == NOBODY || label<REFINE>(s, __ldcg(&s.column[e.from].word)) + __ldcg(s.onward + e.from) == e.base &&
@@ -244,7 +244,7 @@ template <bool REFINE, class After> __device__ bool grow(const State& s, Queue& 
 template <bool REFINE> __device__ u32 readNear(const State& s, Queue& q, u32 t, u32 turn, const u32* list, u32 free, i64 bound, GridSum& sum) {
     u64* counter = s.control + NEEDED + turn % 2;
     auto look = [&](u32 row, i64 base, u32 from) {
-        if (base + __ldcg(s.thr + row) < bound && base < __ldcg(s.full + row)) s.need[count(counter)] = Entry{base, row, from};
+        if ((base + __ldcg(s.thr + row) & s.grain) < bound && base < __ldcg(s.full + row)) s.need[count(counter)] = Entry{base, row, from};
     };
     u32 step = s.searchers * BLOCK;
     for (u32 j = thread(); j < s.n; j += step) {
@@ -263,7 +263,8 @@ template <bool REFINE> __device__ u32 readNear(const State& s, Queue& q, u32 t, 
     readRows(
         s, s.searchers, rows,
         [&](const Entry& e, u32 j, i64 cost, i64 key) {
-            if (e.base + key < bound) lower<REFINE>(s, q, t, e.row, j, e.base + (REFINE ? cost : key), __ldcg(&s.column[j].word));
+            i64 x = e.base + key & s.grain;
+            if (x < bound) lower<REFINE>(s, q, t, e.row, j, REFINE ? e.base + cost : x, __ldcg(&s.column[j].word));
         },
         [&](u32, const Entry& e, i64) {
             if (threadIdx.x % WARP == 0) s.full[e.row] = e.base;

@@ -9,23 +9,27 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/order"
 	"coalesce/solvers/assignment/problem"
 )
 
 // A scalingEngine solves by epsilon scaling (Bertsekas and Eckstein 1988) with searches for
 // shortest paths in place of most bids:
 //
-//  1. Prices v are the columns' least costs. Each row has a list of the columns of its least
+//  1. Prices v are the columns' least costs. Where rows stay free after some rounds of bids, and
+//     costs are nearly a Monge array (package order), prices and matching of an order's flow
+//     replace them. Each row has a list of the columns of its least
 //     c - v, and a bound of the others, which holds for good, because prices only fall. A row is
 //     read again where the bound does not decide.
 //  2. A scale, one launch, keeps the matched pairs that its epsilon allows, and matches the
 //     other rows: by rounds of bids, then by phases of label correcting from all free rows at
-//     once, in which every hop costs epsilon more than its reduced cost, so that paths stay
-//     short; bids follow each phase. A search relaxes lists until no label falls, then reads the
+//     once, in which every hop costs epsilon more than its reduced cost, rounded down to a part
+//     of epsilon, so that paths stay short and few labels fall; bids follow each phase. A search relaxes lists until no label falls, then reads the
 //     rows whose bound is within the search's, and goes on. A scale but the last leaves some rows
 //     free.
 //  3. The last scale matches all rows, at an epsilon below 1/(rows+1) of a unit where costs
@@ -51,25 +55,31 @@ type scalingEngine struct {
 
 // A schedule is how epsilon falls, and the bounds of the work.
 type schedule struct {
-	first  int64   // the first epsilon is the costs' span divided by first
-	divide int64   // of epsilon from scale to scale
-	full   float64 // share of matched rows at which a scale but the last ends
-	last   float64 // the last epsilon is the costs' span times last, at least a unit
+	first   int64   // the first epsilon is the costs' span divided by first
+	divide  int64   // of epsilon from scale to scale
+	ordered int64   // an order's flow is a beginning where its prices are within the span divided by this
+	full    float64 // share of matched rows at which a scale but the last ends
+	last    float64 // the last epsilon is the costs' span times last, at least a unit
 	opening,
 	later uint64 // rounds of bids at a scale's beginning, and after a phase
-	half  uint64 // a search ends when 1/2^half of the free rows have a free column
-	steps uint64 // of a launch, at most
+	fine  uint    // distances are multiples of the largest power of two that is at most epsilon over 2^fine
+	whole float64 // share of the span from which epsilon on a scale matches all rows
+	half  uint64  // a search ends when 1/2^half of the free rows have a free column
+	steps uint64  // of a launch, at most
 }
 
-// defaultSchedule took few steps and passes on seven kinds of costs of 2,000 to 4,000 rows, counted on
-// a processor (docs/notes/assignment-degenerate.md).
+// defaultSchedule took little time on nineteen kinds of costs of 8,000 rows (docs/notes/assignment-degenerate.md).
+// Costs of fewer values than rows keep exact distances, which took half the time on blocks.
 func defaultSchedule() schedule {
-	return schedule{first: 8, divide: 4, full: 0.995, last: 1e-12, opening: 20, later: 10, half: 1, steps: 1 << 17}
+	return schedule{first: 8, divide: 4, full: 0.99, last: 1e-12, opening: 20, later: 10, half: 1, fine: 1, whole: 1e-10, ordered: 64, steps: 1 << 17}
 }
 
-// workPerRow is what the kernels keep in memory, in bytes a row: struct State of scaling.cuh.
+// searchOffset is where a search's lists begin in the kernels' memory, in bytes a row: struct State of scaling.cuh.
+const searchOffset = 8*2 + 4*2 + 16 + 8*(1+1+1+1+1+2+1)
+
+// workPerRow is what the kernels keep in memory, in bytes a row.
 func workPerRow(list int) int64 {
-	return int64(8*2 + 4*2 + 16 + 8*(1+1+1+1+1+2+1) + 16*(3*assignment.ScalingQueued+1) + 12*list + 4*(1+1+3+1+2))
+	return int64(searchOffset + 16*(3*assignment.ScalingQueued+1) + 12*list + 4*(1+1+3+1+2))
 }
 
 // Open loads a variant of assignment/scaling and takes memory for problems of that many rows and columns.
@@ -119,6 +129,7 @@ type scalingRun struct {
 	bits   uint    // by which costs are multiplied: 2^bits
 	scale  float64 // of the costs so multiplied
 	span   int64   // of these costs
+	own    schedule
 	counts engine.Counts
 }
 
@@ -130,15 +141,19 @@ func (e *scalingEngine) Solve(ctx context.Context, s device.Stream, p *problem.N
 	if p.Rows == 0 {
 		return &engine.Solution{Column: []int32{}, Prices: problem.Prices{U: []int64{}, V: []int64{}}}, nil
 	}
-	r := &scalingRun{scalingEngine: e, s: s, p: p, m: m}
+	r := &scalingRun{scalingEngine: e, s: s, p: p, m: m, own: e.schedule}
 	r.bits = finerBits(p)
 	r.scale = p.Scale * float64(int64(1)<<r.bits)
 	r.span = max(0, p.Max-p.Min) << r.bits
 	r.counts.Cycles = make([]int64, assignment.ScalingWordWords-assignment.ScalingWordStages)
-	if err := r.begin(start); err != nil {
+	if p.Max-p.Min < int64(p.Rows) {
+		r.own.full, r.own.whole, r.own.fine = 0.995, 0, 62
+	}
+	from, err := r.begin(start)
+	if err != nil {
 		return nil, err
 	}
-	if err := r.scales(ctx, start != nil); err != nil {
+	if err := r.scales(ctx, from); err != nil {
 		return nil, err
 	}
 	return r.refine()
@@ -155,51 +170,113 @@ func finerBits(p *problem.Normal) uint {
 	return uint(max(0, min(room, bits.Len(uint(p.Rows)))))
 }
 
-// begin sets the prices, to those of start or to the columns' least costs.
-func (r *scalingRun) begin(start *problem.Prices) error {
-	warm := uint64(0)
+// How a solve begins: with prices alone, with given ones, or with a matching too.
+const (
+	cold = iota
+	warm
+	matched
+)
+
+// A beginning is where scales begin.
+type beginning struct {
+	epsilon int64
+	fresh   bool   // all rows are free
+	opening uint64 // rounds of bids of the first scale
+}
+
+// begin sets the prices, to those of start, or to the columns' least costs. There rows bid; where some stay free and an order is found, its flow is the
+// beginning in their place.
+func (r *scalingRun) begin(start *problem.Prices) (beginning, error) {
+	first := max(1, r.span/r.own.first)
 	if start != nil {
-		warm = 1
 		v := make([]int64, r.side)
 		for j, x := range start.V {
 			v[j] = x << r.bits
 		}
-		if err := r.s.Upload(r.work, 0, device.Bytes(v)); err != nil {
-			return err
+		return beginning{first >> 10, true, r.own.opening}, errors.Join(r.s.Upload(r.work, 0, device.Bytes(v)), r.clear(warm))
+	}
+	if err := r.clear(cold); err != nil {
+		return beginning{}, err
+	}
+	words, err := r.one(beginning{first, true, r.own.opening}, 0, 0)
+	if err != nil || words[assignment.ScalingWordLeft] == 0 {
+		return beginning{first, false, 0}, err
+	}
+	f, err := r.order()
+	if f == nil || err != nil {
+		return beginning{first, false, 0}, err
+	}
+	match := make([]int32, 2*r.side)
+	for _, x := range f.Shipments {
+		if x.Amount > 0 {
+			match[x.Row], match[r.side+int(x.Col)] = x.Col, x.Row
 		}
 	}
-	grid := device.Grid{Blocks: int64((r.side + warp - 1) / warp), Threads: r.block}
+	for j := range f.V {
+		f.V[j] <<= r.bits
+	}
+	return beginning{f.Below << r.bits, false, r.own.opening}, errors.Join(
+		r.s.Upload(r.work, 0, device.Bytes(f.V)), r.s.Upload(r.work, 16*int64(r.side), device.Bytes(match)), r.clear(matched))
+}
+
+// clear empties the lists of rows, and what the beginning does not give.
+func (r *scalingRun) clear(begins uint64) error {
 	r.counts.Passes++
-	return r.kernels.Begin(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), r.scale, warm)
+	grid := device.Grid{Blocks: int64((r.side + warp - 1) / warp), Threads: r.block}
+	return r.kernels.Begin(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), r.scale, begins)
+}
+
+// order returns the flow of an order of costs that are nearly a Monge array, nil where they are none, or where prices alone are as good a beginning.
+func (r *scalingRun) order() (*order.Flow, error) {
+	one := slices.Repeat([]int64{1}, r.side)
+	f, err := order.FindFast(deviceCosts{r}, r.p, one, one, 1<<(60-r.shift()-uint64(r.bits)))
+	if err != nil || f == nil || f.Below > (r.p.Max-r.p.Min)/r.own.ordered {
+		return nil, err
+	}
+	return f, nil
+}
+
+// deviceCosts reads the costs of pairs from the device.
+type deviceCosts struct{ *scalingRun }
+
+// Pairs implements order.Costs, by parts for which the lists of a search have room.
+func (c deviceCosts) Pairs(rows, cols []int32, out []int64) error {
+	at, most := int64(searchOffset*c.side), 3*assignment.ScalingQueued*c.side // a pair and its cost take 16 bytes
+	pairs := make([]uint64, min(len(rows), most))
+	for len(rows) > 0 {
+		n := min(len(rows), most)
+		for k := range n {
+			pairs[k] = uint64(rows[k])<<32 | uint64(cols[k])
+		}
+		grid := device.Grid{Blocks: int64((n + c.block - 1) / c.block), Threads: c.block}
+		if err := errors.Join(
+			c.s.Upload(c.work, at, device.Bytes(pairs[:n])),
+			c.kernels.Pairs(c.s, grid, c.m.Costs, c.work, uint64(at/8), uint64(n), uint64(c.side), c.p.Scale),
+			c.s.Download(device.Bytes(out[:n]), c.work, at+8*int64(n)),
+		); err != nil {
+			return err
+		}
+		rows, cols, out = rows[n:], cols[n:], out[n:]
+	}
+	return nil
 }
 
 // shift is the number of bits of a row's number in words of prices and distances.
 func (r *scalingRun) shift() uint64 { return uint64(bits.Len(uint(r.side))) }
 
-// scales makes one scale after another, until all rows are matched.
-func (r *scalingRun) scales(ctx context.Context, warm bool) error {
-	c := r.schedule
-	first, last := max(1, r.span/c.first), max(1, int64(float64(r.span)*c.last))
-	if warm {
-		first = max(last, first>>10)
-	}
-	blocks := r.blocks
-	if blocks > 1 {
-		blocks++ // one lowers the bound of a search
-	}
-	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Cooperative: true}
-	for eps, fresh := first, uint64(1); ; eps, fresh = max(eps/c.divide, last), 0 {
+// scales makes one scale after another until all rows are matched.
+func (r *scalingRun) scales(ctx context.Context, from beginning) error {
+	c := r.own
+	last := max(1, int64(float64(r.span)*c.last))
+	for from.epsilon = max(from.epsilon, last); ; from = (beginning{max(from.epsilon/c.divide, last), false, c.opening}) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		enough := uint64(float64(r.side) * (1 - c.full))
-		if eps == last {
+		if from.epsilon == last || float64(from.epsilon) <= c.whole*float64(r.span) {
 			enough = 0
 		}
-		words, err := r.launch(func() error {
-			return r.kernels.Scale(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), r.scale, r.shift(),
-				eps, r.span, fresh, enough, c.opening, c.later, c.half, c.steps)
-		})
+		words, err := r.one(from, enough, c.steps)
 		if err != nil {
 			return err
 		}
@@ -211,10 +288,27 @@ func (r *scalingRun) scales(ctx context.Context, warm bool) error {
 			}
 			return &engine.ExhaustedError{Why: why}
 		}
-		if eps == last {
+		if from.epsilon == last {
 			return nil
 		}
 	}
+}
+
+// one makes a scale, in which at most `enough` rows stay free, in at most so many steps: in none, rows only bid.
+func (r *scalingRun) one(from beginning, enough, steps uint64) ([]uint64, error) {
+	blocks, free, c := r.blocks, uint64(0), r.own
+	if blocks > 1 {
+		blocks++ // one lowers the bound of a search
+	}
+	if from.fresh {
+		free = 1
+	}
+	grain := int64(1) << max(0, bits.Len64(uint64(from.epsilon))-1-int(c.fine))
+	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Cooperative: true}
+	return r.launch(func() error {
+		return r.kernels.Scale(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), r.scale, r.shift(),
+			from.epsilon, r.span, free, enough, from.opening, c.later, grain, c.half, steps)
+	})
 }
 
 // launch clears the control words, launches, and returns them; it adds them to the counts.

@@ -46,6 +46,57 @@ func TestScalingVariants(t *testing.T) {
 	}
 }
 
+// Costs that are nearly a Monge array begin with the flow of an order, exact ones need nothing else.
+func TestBeginsInOrder(t *testing.T) {
+	t.Parallel()
+	d := emulatedtest.Open(t)
+	const n = 257
+	r := rand.New(rand.NewPCG(65, 15))
+	x, y := r.Perm(n), r.Perm(n)
+	costs := make([]float64, n*n)
+	for k := range costs {
+		i, j := k/n, k%n
+		costs[k] = float64(-x[i] * y[j])
+	}
+	for _, noise := range []int{1, 1000} {
+		for k := range costs {
+			costs[k] += float64(r.IntN(noise))
+		}
+		p, err := problem.Normalise(asInstance(t, problem.Int32, costs))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &assignment.Scaling.Variants[slices.IndexFunc(assignment.Scaling.Variants, func(v device.Variant) bool { return assignment.Scaling.Value(&v, "value") == "int32" })]
+		e, err := Open(d, v, n, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		e.setBlocks(2)
+		s, err := d.NewStream()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		sol, err := e.Solve(context.Background(), s, p, enginetest.MatrixOn(t, d, s, p), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := enginetest.CheckOptimal(p, sol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, err := reference.Solve(p, nil); err != nil {
+			t.Fatal(err)
+		} else if least, _ := enginetest.CheckOptimal(p, want); got != least {
+			t.Errorf("noise %d: found %d, expected %d", noise, got, least)
+		}
+		if noise == 1 && sol.Counts.Phases > 0 {
+			t.Errorf("found %d phases of a Monge array, expected none", sol.Counts.Phases)
+		}
+	}
+}
+
 // degenerateKinds are square costs on which shortest paths are long, or most costs are equal.
 func degenerateKinds(n int) map[string][]float64 {
 	r := rand.New(rand.NewPCG(8, 15))

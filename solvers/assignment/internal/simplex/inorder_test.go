@@ -15,7 +15,7 @@ func TestOrderedFlows(t *testing.T) {
 	r := rand.New(rand.NewPCG(65, 1))
 	var found [6]int
 	for k := range 18 {
-		rows, cols := orderedRows+r.IntN(80), orderedRows+r.IntN(80)
+		rows, cols := 256+r.IntN(80), 256+r.IntN(80)
 		kind := k % 6
 		x, y := make([]float64, rows), make([]float64, cols)
 		draw := func(list []float64) {
@@ -107,7 +107,7 @@ func checked(t *testing.T, inst *problem.Instance, p *problem.Normal, f *Solutio
 // Costs that are no Monge array, and those with forbidden pairs where an order would ship, are left to the auction.
 func TestNoOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(65, 2))
-	n := orderedRows
+	n := 256
 	for kind := range 2 {
 		costs := make([]float64, n*n)
 		for k := range costs {

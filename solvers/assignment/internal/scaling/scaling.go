@@ -57,8 +57,9 @@ type scalingEngine struct {
 type schedule struct {
 	first   int64   // the first epsilon is the costs' span divided by first
 	divide  int64   // of epsilon from scale to scale
-	ordered int64   // an order's flow is a beginning where its prices are within the span divided by this
-	full    float64 // share of matched rows at which a scale but the last ends
+	near    int64   // an order's flow is a beginning where its prices are within the span divided by this
+	full    float64 // share of matched rows at which a scale ends that does not match all
+	ordered float64 // the same after an order
 	last    float64 // the last epsilon is the costs' span times last, at least a unit
 	opening,
 	later uint64 // rounds of bids at a scale's beginning, and after a phase
@@ -71,7 +72,7 @@ type schedule struct {
 // defaultSchedule took little time on nineteen kinds of costs of 8,000 rows (docs/notes/assignment-degenerate.md).
 // Costs of fewer values than rows keep exact distances, which took half the time on blocks.
 func defaultSchedule() schedule {
-	return schedule{first: 8, divide: 4, full: 0.99, last: 1e-12, opening: 20, later: 10, half: 1, fine: 1, whole: 1e-10, ordered: 64, steps: 1 << 17}
+	return schedule{first: 8, divide: 4, full: 0.995, ordered: 0.99, last: 1e-12, opening: 20, later: 10, half: 1, fine: 1, whole: 1e-10, near: 64, steps: 1 << 17}
 }
 
 // searchOffset is where a search's lists begin in the kernels' memory, in bytes a row: struct State of scaling.cuh.
@@ -147,7 +148,7 @@ func (e *scalingEngine) Solve(ctx context.Context, s device.Stream, p *problem.N
 	r.span = max(0, p.Max-p.Min) << r.bits
 	r.counts.Cycles = make([]int64, assignment.ScalingWordWords-assignment.ScalingWordStages)
 	if p.Max-p.Min < int64(p.Rows) {
-		r.own.full, r.own.whole, r.own.fine = 0.995, 0, 62
+		r.own.whole, r.own.fine = 0, 62
 	}
 	from, err := r.begin(start)
 	if err != nil {
@@ -206,6 +207,7 @@ func (r *scalingRun) begin(start *problem.Prices) (beginning, error) {
 	if f == nil || err != nil {
 		return beginning{first, false, 0}, err
 	}
+	r.own.full = r.own.ordered
 	match := make([]int32, 2*r.side)
 	for _, x := range f.Shipments {
 		if x.Amount > 0 {
@@ -230,7 +232,7 @@ func (r *scalingRun) clear(begins uint64) error {
 func (r *scalingRun) order() (*order.Flow, error) {
 	one := slices.Repeat([]int64{1}, r.side)
 	f, err := order.FindFast(deviceCosts{r}, r.p, one, one, 1<<(60-r.shift()-uint64(r.bits)))
-	if err != nil || f == nil || f.Below > (r.p.Max-r.p.Min)/r.own.ordered {
+	if err != nil || f == nil || f.Below > (r.p.Max-r.p.Min)/r.own.near {
 		return nil, err
 	}
 	return f, nil

@@ -2,6 +2,7 @@ package auction
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -11,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
+	"coalesce/solvers/solve/inputtest"
 )
 
 // village is a small auction as CSV, and as JSON.
@@ -99,6 +102,57 @@ func TestWrittenWrong(t *testing.T) {
 	} {
 		if _, err := ReadFrom(strings.NewReader(text), "a"); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: found %v, expected %s", text, err, want)
+		}
+	}
+}
+
+// Records of goods as keys are the bids of them: exhaustion finds what it finds of the bids themselves, solves too.
+func TestRecordsOfColumns(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 34))
+	words := [2][]string{{"0", "0.0", "false"}, {"1", "1.0", "true"}}
+	for range inputtest.Draws(2000) {
+		goods, bids := 2+r.IntN(4), 1+r.IntN(8)
+		want := &problem.Auction{Goods: int64(goods), Source: "drawn"}
+		text := ""
+		for i := range bids {
+			b := problem.Bid{Number: int64(i), Price: 1 + r.Int64N(20)}
+			record := fmt.Sprintf(`{"price": %d`, b.Price)
+			for g := range goods {
+				has := r.IntN(2)
+				if has == 1 {
+					b.Goods = append(b.Goods, int64(g))
+				}
+				if i == 0 || has == 1 || r.IntN(2) == 0 {
+					record += fmt.Sprintf(`, "g%d": %s`, g, words[has][r.IntN(3)])
+				}
+			}
+			if len(b.Goods) == 0 {
+				b.Goods, record = []int64{0}, fmt.Sprintf(`{"g0": 1, "price": %d`, b.Price)
+				if i == 0 {
+					record += `, "g1": 0`
+				}
+			}
+			want.Bids = append(want.Bids, b)
+			text += record + "}\n"
+		}
+		if bids > 1 && r.IntN(2) == 0 {
+			text = "[" + strings.ReplaceAll(strings.TrimSpace(text), "\n", ",\n") + "]"
+		} else if bids == 1 {
+			text = "[" + text + "]"
+		}
+		a, err := ReadFrom(strings.NewReader(text), "a")
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		best, err := Reference(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found, err := Reference(a); err != nil || found.Value != best.Value {
+			t.Fatalf("%s: found %v, %v, expected %s", text, found, err, best.Value)
+		}
+		if found, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}}); err != nil || found.Value != best.Value || !found.Proven {
+			t.Fatalf("%s: solved: %v, %v, expected %s", text, found, err, best.Value)
 		}
 	}
 }

@@ -407,16 +407,6 @@ func (s set) xor(t set) {
 	}
 }
 
-// intersect leaves what t has too, and reports whether that is anything.
-func (s set) intersect(t set) bool {
-	some := uint64(0)
-	for k, w := range t {
-		s[k] &= w
-		some |= s[k]
-	}
-	return some != 0
-}
-
 func (s set) intersects(t set) bool {
 	for k, w := range t {
 		if s[k]&w != 0 {

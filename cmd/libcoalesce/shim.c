@@ -69,6 +69,7 @@ enum { WIDE = 1 << 16, COLUMNS = 1024, ROOM = COLUMNS + 32 };
 /* wide solves a matrix of fewer rows than columns as paths.Match does: rows take their nearest columns, those that then are free search for a path, and
  * integers prove the answer. Rows whose own cost is their least, in a column without a price, need no other proof. What rounding
  * leaves open it leaves to Go. */
+__attribute__((noinline)) /* 84 KB of the stack, which others do not take */
 static int wide(const coalesce_assignment *p, const uint64_t *kernels, int type) {
     double price[ROOM], distance[ROOM], shut[ROOM], reach[ROOM], scale = 1, most = 0;
     int64_t from[ROOM], dual_row[COLUMNS], dual_col[ROOM], rows = p->rows, cols = p->cols;

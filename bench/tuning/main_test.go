@@ -16,6 +16,7 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/bench/experiment"
 	"coalesce/bench/result"
+	"coalesce/internal/problems"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg"
@@ -46,10 +47,10 @@ func TestDraw(t *testing.T) {
 			}
 		}
 	}
-	problems := map[string]int{}
+	drawn := map[string]int{}
 	for k, w := range list {
 		name, _, _ := strings.Cut(w.subject.Family().Name, "/")
-		problems[name]++
+		drawn[name]++
 		if slices.ContainsFunc(list[:k], w.equals) {
 			t.Errorf("%s %v, size %d twice", w.subject.Family().Name, w.fixed, w.size)
 		}
@@ -59,8 +60,8 @@ func TestDraw(t *testing.T) {
 			}
 		}
 	}
-	if len(problems) != 4 {
-		t.Errorf("workloads of %v, expected all four problems", problems)
+	if all := len(problems.List()); len(drawn) != all {
+		t.Errorf("workloads of %v, expected all %d problems", drawn, all)
 	}
 }
 

@@ -32,7 +32,7 @@ var leftOuts = []leftOut{
 	{"coalesce doctor", "it measures the machine for seconds; the tests of internal/cli/tuning run it"},
 	{"scripts/release|git tag|cosign|COALESCE_SIGNING_KEY=|sha256sum", "they make or check a release of a tag"},
 	{"scripts/rename-module", "it changes all files; CI's step client runs it on a copy"},
-	{"go run ./bench/|go run -tags cuda ./bench/|DIR/reproduce|CGO_ENABLED=0 go build -o auction-bench|pip download|python3 -m venv rivals|taskset|scripts/auction-rivals|./auction-bench|scripts/tune-check",
+	{"go run ./bench/|go run -tags cuda ./bench/|DIR/reproduce|CGO_ENABLED=0 go build -o auction-bench|pip download|python3 -m venv rivals|taskset|python3 bench/|scripts/auction-rivals|./auction-bench|scripts/tune-check",
 		"they measure, for minutes to hours, mostly on a GPU"},
 	{"coalesce tune csg --family tiles|scripts/gpu-check|scripts/tune-gpu|coalesce merge|coalesce tune --refresh|go run ./gen --only|scripts/start-time", "they need a machine with a GPU, or what is measured on one"},
 	{"coalesce solve qubo G48.txt|coalesce solve qubo G81.txt|coalesce verify G81.json", "the G-set is not in the repository; bench/qubo has these values"},

@@ -384,7 +384,7 @@ DRAW, GRACE = 60, 15
 
 
 def race(a, number, solver, core):
-    """The row of a case and a solver, without those of the case's members that no child has told of; None: no case."""
+    """The row of a case and a solver, with the case's members once a child has printed them; None: there is no such case."""
     about = {}
     row = {"solver": solver, "values": [], "seconds": 0.0, "cpu": 0.0, "bound": None, "proven": 0, "failed": ""}
     count = a.seeds if solver == "coalesce" else a.rival_seeds

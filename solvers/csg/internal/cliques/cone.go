@@ -348,21 +348,21 @@ type change struct {
 // climb maximises the augmented Lagrangian over vectors by L-BFGS on the product of spheres.
 func (c *Cone) climb(stop func() bool) {
 	size := len(c.v)
-	gradient, next, after, way := make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
+	gradient, next, after, ascent := make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
 	var changes []change
 	value := c.lagrangian(c.v, gradient)
 	square := c.project(c.v, gradient)
 	tolerance := leastGradient * c.noise / firstNoise
 	for taken := 0; taken < coneSteps && square > tolerance*tolerance && !stop(); taken++ {
-		slope := direction(way, gradient, changes, square/float64(c.n))
+		slope := direction(ascent, gradient, changes, square/float64(c.n))
 		if !(slope > 0) {
 			changes = nil
-			slope = direction(way, gradient, nil, square/float64(c.n))
+			slope = direction(ascent, gradient, nil, square/float64(c.n))
 		}
 		better, step := math.Inf(-1), 1.0
 		for range 20 {
 			for i := range c.n {
-				row, from, by := c.vector(next, i), c.vector(c.v, i), c.vector(way, i)
+				row, from, by := c.vector(next, i), c.vector(c.v, i), c.vector(ascent, i)
 				for k := range row {
 					row[k] = from[k] + step*by[k]
 				}
@@ -396,32 +396,32 @@ func (c *Cone) climb(stop func() bool) {
 	}
 }
 
-// direction sets way to the gradient times an approximate inverse of the curvature, and returns its product with the gradient.
-func direction(way, gradient []float64, changes []change, meanSquare float64) float64 {
-	copy(way, gradient)
+// direction sets ascent to the gradient times an approximate inverse of the curvature, and returns its product with the gradient.
+func direction(ascent, gradient []float64, changes []change, meanSquare float64) float64 {
+	copy(ascent, gradient)
 	add := func(v []float64, times float64) {
 		for i, x := range v {
-			way[i] += times * x
+			ascent[i] += times * x
 		}
 	}
 	along := make([]float64, len(changes))
 	factor := min(1, 0.1/math.Sqrt(meanSquare))
 	for k := len(changes) - 1; k >= 0; k-- {
 		h := &changes[k]
-		along[k] = h.inverse * product(h.step, way)
+		along[k] = h.inverse * product(h.step, ascent)
 		add(h.turn, -along[k])
 		if k == len(changes)-1 {
 			factor = 1 / (h.inverse * product(h.turn, h.turn))
 		}
 	}
-	for i := range way {
-		way[i] *= factor
+	for i := range ascent {
+		ascent[i] *= factor
 	}
 	for k := range changes {
 		h := &changes[k]
-		add(h.step, along[k]-h.inverse*product(h.turn, way))
+		add(h.step, along[k]-h.inverse*product(h.turn, ascent))
 	}
-	return product(way, gradient)
+	return product(ascent, gradient)
 }
 
 // takePrices takes what X violates into the prices, and drops cuts that it is far from.

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// A Payments tells which coalitions of a graph are worth more than their nodes receive. Levels of prices bound its searches.
+// A Payments finds the coalitions of a graph that are worth more than their nodes receive. Levels of prices bound its searches.
 type Payments struct {
 	g       *Graph
 	order   []int32

@@ -257,6 +257,8 @@ func TestListedCoalitions(t *testing.T) {
 	}{
 		{"csg", "many.csv", many + "r0 r49,0.5\n", []string{"--missing=-inf"}, "-47.5", ""},
 		{"csg --minimize", "table.csv", "1,3\n2,4\n1 2,9\n", nil, "7", "[[1],[2]]"},
+		{"csg --minimize", "forbidden.csv", "1,3\n2,4\n1 2,9\n3,-inf\n1 3,-2.5\n", []string{"--missing=-inf"}, "1.5", "[[1,3],[2]]"},
+		{"csg --minimize --algorithm price", "prices.csv", "1,3\n2,4\n1 2,9\n3,8\n1 3,-2.5\n2 3,1.25\n1 2 3,2\n", nil, "1.5", "[[1,3],[2]]"},
 		{"csg --algorithm branch --blocks 1", "table.csv", "1,30\n2,40\n1 2,9\n", nil, "9", "[[1,2]]"},
 		{"csg --separate=ann,cy --sizes=2-", "names.json", `{"agents": ["ann","bob","cy","di"], "values": {"ann bob": 1, "ann cy": 9, "bob di": 0.5, "cy di": 2, "ann di": 1, "bob cy": 2}}`, []string{"--missing=-inf"}, "3", ""},
 		{"csg --connected --sizes=1-2", "graph.rud", graph, nil, "9", "[[1,2],[3],[4,5]]"},

@@ -56,6 +56,7 @@ func TestSolve(t *testing.T) {
 		{Job{Problem: "csg", Arrays: map[string]any{"values": []int32{0, 3, 4, 9}}}, "9"},
 		{Job{Problem: "csg", Arrays: map[string]any{"text": []byte("1 50,0.1\n2,0.25\n1,3\n50,-4\n" + alone(3, 49))}}, "0.35"},
 		{Job{Problem: "csg", Options: []byte(`{"minimize": true, "blocks": "1-2", "start": "[[1], [2]]"}`), Arrays: map[string]any{"values": []int32{0, 3, 4, 9}}}, "7"},
+		{Job{Problem: "csg", Options: []byte(`{"minimize": true, "target": 7.5}`), Arrays: map[string]any{"values": []float32{0, 3, 4, 9}}}, "7"},
 		{Job{Problem: "csg", Options: []byte(`{"together": ["1 2"], "target": 2}`), Arrays: map[string]any{"values": []float64{0, 3, 4, 2.5}}}, "2.5"},
 		{Job{Problem: "csg", Options: []byte(`{"sizes": "1"}`), Arrays: map[string]any{"values": []float64{0, 3, 4, 9}}}, "7"},
 		{Job{Problem: "auction", Options: []byte(`{"payments": "vcg"}`), Arrays: map[string]any{"text": []byte("goods 3\nbids 3\ndummy 0\n0 4.5 0 1 #\n1 3 1 2 #\n2 2 2 #\n")}}, `"6.5"`},

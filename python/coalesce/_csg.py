@@ -35,7 +35,7 @@ class CSGResult(Report, CSGFields):
 
 @keywords(CSGOptions)
 def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, int, None] = None, sizes: Union[str, Iterable[int], None] = None,
-              start: Optional[Iterable[Iterable[int]]] = None, checkpoint: Union[str, os.PathLike[str], None] = None, progress: Progress = None, **options: Unpack[CSGOptions]) -> CSGResult:
+              start: Optional[Iterable[Iterable[int]]] = None, minimize: bool = False, checkpoint: Union[str, os.PathLike[str], None] = None, progress: Progress = None, **options: Unpack[CSGOptions]) -> CSGResult:
     """The partition of n agents into coalitions whose values add up to the most.
 
     values: an array of 2**n numbers, agent i (from 0) being bit i of a coalition's number, or a function of a tuple
@@ -44,6 +44,7 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
     edges: pairs of agents, numbers from 0, or lists with an edge from each agent to the next. Coalitions are connected by them; None: they need not be.
     sizes: how many agents a coalition may have, numbers or a text such as "1-3,5"; None: any.
     start: a structure to begin with: lists of agents, numbers from 0, such as the structure of an earlier result.
+    minimize: find the least sum instead; prices in the report are those of the negated values.
     checkpoint: a new file in which finished levels of the work are kept, by algorithm "apart"; resume goes on with a file
     that is there.
     After time_limit the best structure so far is the answer where there is one, not proven, else CancelledError.
@@ -76,7 +77,7 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
     a[0] = 0
     if options.get("resume") and checkpoint is None:
         raise ValueError("resume: expected the file of a checkpoint")
-    text = encode(CSG, options, device=lib.device_name(device), sizes=_sizes(sizes), start=_start(start, n),
+    text = encode(CSG, options, device=lib.device_name(device), sizes=_sizes(sizes), start=_start(start, n), minimize=truth("minimize", minimize),
                   checkpoint=None if checkpoint is None else os.fspath(checkpoint))
 
     def finish(report: dict[str, Any]) -> CSGResult:

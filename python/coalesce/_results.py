@@ -236,6 +236,11 @@ class CSGFields(ReportFields):
         return cast('Optional[Literal["int16", "int32", "int64", "float32", "float64"]]', self.report.get("solved"))
 
     @property
+    def minimize(self) -> Optional[bool]:
+        """The structure of the smallest value is the best; None where that of the largest value is."""
+        return cast('Optional[bool]', self.report.get("minimize"))
+
+    @property
     def sizes(self) -> Optional[str]:
         """Numbers of members that blocks may have, such as 1-3,5; None where there is no restriction."""
         return cast('Optional[str]', self.report.get("sizes"))

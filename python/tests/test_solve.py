@@ -189,6 +189,9 @@ def test_csg():
     assert worth == 12
     assert coalesce.solve_csg(lambda s: -len(s) ** 2, 5).structure == [[0], [1], [2], [3], [4]]
     assert coalesce.solve_csg(np.array([0, -1.5], np.float32)).value == -1.5
+    least = coalesce.solve_csg(values, minimize=True)
+    sums = [values[7]] + [values[7 ^ k] + values[k] for k in (1, 2, 4)] + [values[1] + values[2] + values[4]]
+    assert least.value == min(sums) and least.proven and least.minimize and result.minimize is None
     with pytest.raises(ValueError, match="2\\*\\*n"):
         coalesce.solve_csg([0, 1, 2])
     with pytest.raises(coalesce.CostError):

@@ -32,6 +32,8 @@ type Result struct {
 	Type problem.Value `json:"type"`
 	// type of the integers that were added in place of the values
 	Solved problem.Value `json:"solved,omitempty" none:"values were added as they are"`
+	// the structure of the smallest value is the best
+	Minimize bool `json:"minimize,omitempty" none:"that of the largest value is"`
 	// numbers of members that blocks may have, such as 1-3,5
 	Sizes problem.Sizes `json:"sizes,omitzero" none:"there is no restriction"`
 	// splittings of coalitions that were evaluated
@@ -49,7 +51,7 @@ type Result struct {
 // NewResult is a result with the facts of its instance and no answer.
 func NewResult(inst *problem.Instance) *Result {
 	return &Result{Report: solve.Report{Problem: "csg", Instance: inst.Source, Size: map[string]int{"agents": inst.N}, Notes: slices.Clip(inst.Notes)},
-		Names: inst.Names, Type: inst.Type, Sizes: inst.Sizes}
+		Names: inst.Names, Type: inst.Type, Minimize: inst.IsMinimized(), Sizes: inst.Sizes}
 }
 
 // Certify checks the result's structure against the total its solver claims,
@@ -62,7 +64,7 @@ func NewResult(inst *problem.Instance) *Result {
 func (r *Result) Certify(inst *problem.Instance, claimed string) error {
 	r.Structure.Sort()
 	c, err := problem.Check(inst, r.Structure, claimed)
-	r.Certificate = c
+	r.Certificate = c.Signed(inst)
 	if err != nil {
 		return err
 	}
@@ -84,6 +86,7 @@ func (r *Result) Certify(inst *problem.Instance, claimed string) error {
 		bound = solve.NumberOf(r.Prices.Ceiling())
 	}
 	r.SetProvenBound(bound)
+	r.Value, r.Bound = inst.Signed(r.Value), inst.Signed(r.Bound)
 	return nil
 }
 

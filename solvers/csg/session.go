@@ -35,7 +35,14 @@ func Open(o Options) (*Session, error) {
 // Solve is the package's Solve.
 func (s *Session) Solve(ctx context.Context, inst *problem.Instance) (*Result, error) {
 	r := &run{Session: s, inst: inst}
+	restore := func() {}
+	if inst != nil && inst.IsMinimized() {
+		restore = s.negateSettings()
+	}
 	found, err := solve.Run(ctx, &s.Settings, r)
+	if restore(); found != nil {
+		found.Target = s.Target
+	}
 	if errors.Is(err, problem.ErrCheck) {
 		err = cmp.Or(r.inst.CheckUnchanged(), err)
 	}
@@ -43,6 +50,22 @@ func (s *Session) Solve(ctx context.Context, inst *problem.Instance) (*Result, e
 		return found, fmt.Errorf("solve csg: %w", err)
 	}
 	return found, nil
+}
+
+// negateSettings makes the target and the progress those of negated values, until the returned function makes them as they were.
+func (s *Session) negateSettings() (restore func()) {
+	target, progress := s.Target, s.Progress
+	if target != nil {
+		negated := -*target
+		s.Target = &negated
+	}
+	if progress != nil {
+		s.Progress = func(now solve.Incumbent) {
+			now.Value, now.Bound = now.Value.Negated(), now.Bound.Negated()
+			progress(now)
+		}
+	}
+	return func() { s.Target, s.Progress = target, progress }
 }
 
 // Close gives back memory and kernels.

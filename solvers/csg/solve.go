@@ -108,6 +108,11 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*attemp
 	if err := payoff.CheckAgents(inst.N, r.Payoff); err != nil {
 		return nil, nil, err
 	}
+	if inst.IsMinimized() {
+		if err := payoff.CheckMinimized(r.Payoff); err != nil {
+			return nil, nil, err
+		}
+	}
 	if r.plan, err = plan.New(o, inst, r.checkpoint()); err != nil {
 		return nil, nil, err
 	}
@@ -210,6 +215,9 @@ func (r *run) Certify(ctx context.Context, found *attempt.Outcome) error {
 		r.noPayoff()
 		return nil
 	}
+	if p != nil && r.inst.IsMinimized() {
+		p = p.Negated()
+	}
 	r.result.Payoff = p
 	return err
 }
@@ -226,15 +234,22 @@ func (r *run) certify(found *attempt.Outcome) error {
 	if found.Met {
 		r.result.Reason = "a structure is worth the target"
 		err := r.acceptIncumbent()
-		r.result.MarkMet(r.Target, r.began)
+		r.markMet()
 		return err
 	}
 	err := r.result.Certify(r.inst, found.Claimed)
-	r.result.MarkMet(r.Target, r.began)
+	r.markMet()
 	if err != nil && found.Refuted != "" {
 		return fmt.Errorf("%s: %w", found.Refuted, err)
 	}
 	return err
+}
+
+// markMet notes when the target was met, which Session.Solve has negated beside minimised values.
+func (r *run) markMet() {
+	held := solve.Report{Value: r.inst.Signed(r.result.Value)}
+	held.MarkMet(r.Target, r.began)
+	r.result.Met = held.Met
 }
 
 // Best implements solve.Work.
@@ -247,11 +262,12 @@ func (r *run) Best(context.Context, *attempt.Outcome) (answer string, err error)
 }
 
 // acceptIncumbent makes the incumbent, with its bound, the answer.
-func (r *run) acceptIncumbent() (err error) {
+func (r *run) acceptIncumbent() error {
 	best, res := r.task.Incumbent, r.result
 	res.Structure, res.Prices, res.Splittings = best.Blocks, nil, 0
 	res.Structure.Sort()
-	if res.Certificate, err = problem.Check(r.inst, res.Structure, best.Value.String()); err != nil {
+	c, err := problem.Check(r.inst, res.Structure, best.Value.String())
+	if res.Certificate = c.Signed(r.inst); err != nil {
 		return err
 	}
 	res.Value = best.Value
@@ -259,6 +275,7 @@ func (r *run) acceptIncumbent() (err error) {
 		best.Bound = r.inst.ShareBound()
 	}
 	res.SetBound(best.Bound)
+	res.Value, res.Bound = r.inst.Signed(res.Value), r.inst.Signed(res.Bound)
 	return nil
 }
 

@@ -19,7 +19,7 @@ import (
 // and bound, gap and certificate are what Certify makes of the solver's total. That
 // no structure exceeds this total is proven by prices alone, whose proof is checked; other
 // algorithms leave none. An instance that is not restricted is restricted to the sizes
-// of blocks that the result names. Errors are those of an object that cannot be read.
+// of blocks that the result names, and minimised where the result is. Errors are those of an object that cannot be read.
 func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 	var x struct {
 		Result
@@ -35,11 +35,17 @@ func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 	if inst, err = inMemory(inst); err != nil {
 		return nil, err
 	}
+	if x.Minimize && !inst.IsMinimized() {
+		if err := inst.Minimize(); err != nil {
+			return nil, err
+		}
+	}
 	if x.Sizes != 0 && inst.Sizes == 0 {
 		if err := inst.Restrict(x.Sizes); err != nil {
 			return nil, err
 		}
 	}
+	claimed := inst.Signed(solve.Number(x.Certificate.Claimed)).String()
 	r := NewResult(inst)
 	r.Prices, r.Solved = x.Prices, x.Solved
 	if !v.SameSize(r.Size) {
@@ -51,6 +57,7 @@ func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 		}
 	}
 	solve.CheckEqual(v, "sizes", x.Sizes, inst.Sizes, "")
+	solve.CheckEqual(v, "minimize", x.Minimize, inst.IsMinimized(), "")
 	solve.CheckEqual(v, "type", x.Type, inst.Type, "")
 	if !slices.Equal(x.Names, inst.Names) {
 		v.Refute("the result's agents are %.80q, the instance's %.80q", x.Names, inst.Names)
@@ -60,13 +67,13 @@ func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 		for _, b := range x.Certificate.Blocks { // a structure as good as any, which has a forbidden block
 			r.Structure = append(r.Structure, b.Mask)
 		}
-		if err := r.Certify(inst, x.Certificate.Claimed); len(x.Certificate.Blocks) > 0 && (!errors.Is(err, solve.ErrInfeasible) || !reflect.DeepEqual(x.Certificate, r.Certificate)) {
+		if err := r.Certify(inst, claimed); len(x.Certificate.Blocks) > 0 && (!errors.Is(err, solve.ErrInfeasible) || !reflect.DeepEqual(x.Certificate, r.Certificate)) {
 			v.Refute("the certificate differs from that of the instance's values")
 		}
 		return v, nil
 	}
 	if r.Structure, err = structure(inst, x.Solution); err == nil {
-		err = r.Certify(inst, x.Certificate.Claimed)
+		err = r.Certify(inst, claimed)
 	}
 	switch {
 	case errors.Is(err, solve.ErrInfeasible):
@@ -79,7 +86,7 @@ func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 		return v, nil
 	}
 	v.Note("feasible: the blocks are a partition of the agents")
-	v.CheckValue(solve.Number(r.Certificate.Sum), true)
+	v.CheckValue(solve.Number(r.Certificate.Sum), !x.Minimize)
 	if err != nil {
 		return v, nil
 	}
@@ -90,7 +97,11 @@ func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 		v.Refute("the certificate differs from that of the instance's values, which add up to %s", r.Certificate.Sum)
 	}
 	if x.Payoff != nil {
-		if shown, err := x.Payoff.Check(context.Background(), inst, r.Structure); err != nil {
+		held := x.Payoff
+		if x.Minimize {
+			held = held.Negated()
+		}
+		if shown, err := held.Check(context.Background(), inst, r.Structure); err != nil {
 			v.Refute("%w", err)
 		} else {
 			v.Note("payoffs: %s", shown)
@@ -110,12 +121,16 @@ func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 // verifyShares holds the bound of a solve that was ended against that of the agents' shares.
 func verifyShares(v *solve.Verdict, inst *problem.Instance, stated solve.Number) {
 	bound, ok := inst.ShareBound().Rat()
-	claimed, too := stated.Rat()
+	claimed, too := inst.Signed(stated).Rat()
 	if !ok || !too || claimed.Cmp(bound) < 0 {
 		v.NoteUnchecked()
 		return
 	}
 	v.BoundChecked = true
+	if inst.IsMinimized() {
+		v.Note("bound: no structure is worth less than %s, the sum of each agent's least equal share of a coalition", inst.Signed(inst.ShareBound()))
+		return
+	}
 	v.Note("bound: no structure exceeds %s, the sum of each agent's largest equal share of a coalition", inst.ShareBound())
 }
 
@@ -188,6 +203,10 @@ func verifyPrices(v *solve.Verdict, inst *problem.Instance, r *Result) {
 		v.Note("bound not checked: %v", err)
 	default:
 		v.BoundChecked = true
-		v.Note("bound: no coalition is worth more than its agents' prices; coalitions from which a better structure could be made: %d, and none is (looked at: %d)", r.Prices.Survivors, steps)
+		more := "more"
+		if inst.IsMinimized() {
+			more = "less"
+		}
+		v.Note("bound: no coalition is worth %s than its agents' prices; coalitions from which a better structure could be made: %d, and none is (looked at: %d)", more, r.Prices.Survivors, steps)
 	}
 }

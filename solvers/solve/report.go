@@ -97,6 +97,17 @@ func (n Number) Float() float64 {
 
 func (n Number) String() string { return string(n) }
 
+// Negated is the number of the other sign, digit by digit; nothing, 0 and -inf stay.
+func (n Number) Negated() Number {
+	switch {
+	case n == "" || n == "0" || n == "-inf":
+		return n
+	case n[0] == '-':
+		return n[1:]
+	}
+	return "-" + n
+}
+
 // MarshalJSON writes a JSON number, null where there is no value, and strings for
 // infinities, which JSON lacks.
 func (n Number) MarshalJSON() ([]byte, error) {

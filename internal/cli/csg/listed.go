@@ -19,13 +19,17 @@ import (
 
 // lists reports whether the flags ask for a list of coalitions, which branch and cut solves, in place of a table of all.
 func (s *solveFlags) lists() bool {
-	return s.options.Algorithm == listed.Algorithm || s.options.Algorithm == "" && s.constraints.Any()
+	return s.options.Algorithm == listed.Algorithm || s.options.Algorithm == "" && s.constraints.List()
+}
+
+// takesTable reports whether the flags ask for a table of all coalitions.
+func (s *solveFlags) takesTable() bool {
+	return s.options.Algorithm != "" || s.options.Variant != "" || s.values != "" || s.options.Checkpoint != "" || s.Verify
 }
 
 // readGame reads FILE, which may be standard input, as a table of all coalitions or a list of some.
 func (s *solveFlags) readGame(a *run.App, path string) (*problem.Instance, *listed.Instance, error) {
-	table := s.options.Algorithm != "" || s.values != "" || s.options.Checkpoint != "" || s.Verify
-	if table && !s.lists() {
+	if s.takesTable() && !s.lists() {
 		inst, err := readTable(a, path, s.reading)
 		return inst, nil, err
 	}

@@ -149,7 +149,10 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 		return solveGraph(ctx, a, s, session, path, inst, 0)
 	}
 	s.constraints.Sizes = s.sizes
-	there := drawnOnDevices(&session.Options, s.Verify || s.values != "" || s.sizes != 0 || s.options.Payoff != "")
+	if s.constraints.Minimize && !s.takesTable() {
+		s.reading.Form = listed.Few
+	}
+	there := drawnOnDevices(&session.Options, s.Verify || s.values != "" || s.sizes != 0 || s.constraints.Minimize || s.options.Payoff != "")
 	if s.distribution != "" {
 		value, free := s.value, a.Free()
 		if there {
@@ -170,6 +173,8 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 			p.Set("drawing %s from %s", ui.Count(s.agents, "agent"), s.distribution)
 			if inst, err = newDrawnInstance(s.distribution, s.agents, s.seed, s.value, there); err == nil && s.lists() {
 				list, err = listed.New(inst)
+			} else if err == nil && s.reading.Form == listed.Few {
+				list = listed.NewFew(inst)
 			}
 			return inst, err
 		}
@@ -181,7 +186,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 		if graph, err = s.search.readGraph(a, path); err != nil {
 			return nil, err
 		}
-		if s.lists() || s.sizes != 0 && graph.N > tableAgents && s.options.Algorithm == "" {
+		if s.lists() || s.options.Algorithm == "" && (s.constraints.Minimize || s.sizes != 0 && graph.N > tableAgents) {
 			list, err = listed.FromGraph(graph, &s.constraints)
 			return nil, err
 		}
@@ -206,6 +211,11 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	}
 	if err := s.CheckEffects(s.effectRules(path, byTable)); err != nil { // of a graph, whose agents are known now
 		return err
+	}
+	if s.constraints.Minimize {
+		if err := inst.Minimize(); err != nil {
+			return err
+		}
 	}
 	if s.sizes != 0 {
 		if err := inst.Restrict(s.sizes); err != nil {
@@ -269,6 +279,9 @@ func compareWithReference(ctx context.Context, inst *problem.Instance, r *csg.Re
 	}
 	r.Seconds.Verify = ref.Seconds.Solve
 	above, most := r.Value.Float()-ref.Value.Float(), *ref.Gap
+	if r.Minimize {
+		above = -above
+	}
 	if r.Proven {
 		above, most = math.Abs(above), max(most, *r.Gap)
 	}
@@ -328,6 +341,7 @@ func (s *solveFlags) effectRules(path string, method int) []effect.Rule {
 		source = "--distribution " + s.distribution
 	}
 	table, search := effect.UnlessRequested(method != byTable, source+", a table of all coalitions"), effect.UnlessRequested(method != bySearch, source+", which is searched")
+	lists := s.lists() || s.constraints.Minimize && method == eitherMethod
 	seed := table
 	if drawn {
 		seed = ""
@@ -341,8 +355,10 @@ func (s *solveFlags) effectRules(path string, method int) []effect.Rule {
 		{Flags: "values checkpoint resume verify", For: "tables of all coalitions", Found: search},
 		{Flags: "payoff", For: "tables of all coalitions and, but for the nucleolus, graphs", Found: effect.UnlessRequested(method != bySearch || !drawn && s.options.Payoff != "nucleolus", source+", which is searched")},
 		{Flags: "sizes", For: "tables, and lists of coalitions", Found: effect.UnlessRequested(method != bySearch && (method != eitherMethod || s.sizes != 0), source+", which is searched")},
-		{Flags: "minimize blocks together separate edges", For: "lists of coalitions", Found: effect.UnlessRequested(s.lists(), "--algorithm "+s.options.Algorithm)},
-		{Flags: "values checkpoint resume verify variant pin frozen tuned record-untuned", For: "tables of all coalitions", Found: effect.UnlessRequested(!s.lists(), "coalitions that are listed one by one")},
+		{Flags: "blocks together separate edges", For: "lists of coalitions", Found: effect.UnlessRequested(s.lists(), "--algorithm "+s.options.Algorithm)},
+		{Flags: "minimize", For: "tables and lists of coalitions", Found: search},
+		{Flags: "minimize", For: "one structure", Found: effect.UnlessRequested(s.values == "", "--values, which has the largest values of all coalitions")},
+		{Flags: "values checkpoint resume verify variant pin frozen tuned record-untuned", For: "tables of all coalitions", Found: effect.UnlessRequested(!lists, "coalitions that are listed one by one")},
 		{Flags: "edges", For: "tables and lists of coalitions", Found: effect.UnlessRequested(drawn || !s.search.isGraph(path), source+", a graph, which has --connected")},
 		{Flags: "connected", For: "graphs", Found: effect.UnlessRequested(!drawn && s.search.isGraph(path), source)},
 		{Flags: "variant pin frozen tuned record-untuned", For: "algorithms with kernels", Found: search},

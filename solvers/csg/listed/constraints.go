@@ -31,9 +31,9 @@ type Constraints struct {
 	Sizes problem.Sizes `json:"sizes,omitzero" none:"there is no restriction"`
 }
 
-// Any reports whether there are constraints besides sizes of blocks.
-func (c *Constraints) Any() bool {
-	return c.Minimize || c.Connected || c.Blocks != (Counts{}) || len(c.Together)+len(c.Separate)+len(c.Edges) > 0
+// List reports whether there are constraints that list the coalitions of a table, which others than sizes of blocks and Minimize do.
+func (c *Constraints) List() bool {
+	return c.Connected || c.Blocks != (Counts{}) || len(c.Together)+len(c.Separate)+len(c.Edges) > 0
 }
 
 // FromGraph lists the coalitions of a graph that blocks may be under constraints, which Solve needs too: without those that two others make up
@@ -52,13 +52,10 @@ func (c *Constraints) sign() float64 {
 
 // signed is a number of the auction as one of the instance, or the other way round.
 func (c *Constraints) signed(x solve.Number) solve.Number {
-	switch {
-	case !c.Minimize || x == "" || x == "0":
-		return x
-	case strings.HasPrefix(string(x), "-"):
-		return x[1:]
+	if c.Minimize {
+		return x.Negated()
 	}
-	return "-" + x
+	return x
 }
 
 // Counts are the numbers of blocks that a structure may have: Least at least, and Most at most. 0 is no limit.

@@ -61,10 +61,27 @@ func ReadFrom(r io.Reader, size int64, name string, opts csg.ReadOptions, forced
 	return formats.ReadGameFrom(r, size, name, withForm(opts, forced))
 }
 
+// Few is the form of ReadOptions of which Read lists tables of up to 12 agents too, whose proof is short.
+const Few = formats.Few
+
+// NewFew is New for up to 12 agents, nil of more and of values that are no decimals of a list: then the table is to be solved.
+func NewFew(inst *problem.Instance) *Instance {
+	if inst.N > formats.FewAgents {
+		return nil
+	}
+	l, err := New(inst)
+	if err != nil {
+		return nil
+	}
+	return l
+}
+
 func withForm(opts csg.ReadOptions, forced bool) csg.ReadOptions {
-	opts.Form = formats.Either
-	if forced {
+	switch {
+	case forced:
 		opts.Form = formats.Listed
+	case opts.Form != formats.Few:
+		opts.Form = formats.Either
 	}
 	return opts
 }
@@ -139,8 +156,8 @@ func (o *Options) checkPayoff() error {
 	switch {
 	case o.Payoff != "" && !slices.Contains(payoff.Concepts(), o.Payoff):
 		return solve.InvalidInput("Payoff", "found %.40q, expected one of %v", o.Payoff, payoff.Concepts())
-	case o.Minimize && (o.Payoff == payoff.Core || o.Payoff == payoff.Nucleolus):
-		return solve.InvalidInput("Payoff", "found %s of the structure of the smallest value, expected shapley or banzhaf", o.Payoff)
+	case o.Minimize:
+		return payoff.CheckMinimized(o.Payoff)
 	}
 	return nil
 }

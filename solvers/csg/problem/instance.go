@@ -61,6 +61,8 @@ type Instance struct {
 
 	safe    preparedState
 	largest float64 // magnitude of decimals, when they were read; 0: not known
+
+	minimized bool // Minimize has negated the values
 }
 
 // preparedState is the values that Promote has looked at: whoever sets another slice has them looked at again.

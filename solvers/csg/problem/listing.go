@@ -110,6 +110,9 @@ func (l *Listing) Decimal(units *big.Int) string { return decimal(units, l.Scale
 // Listing is the instance as a listing of all coalitions that are not forbidden. Floats are taken as their shortest decimals. It
 // is an error of more than 18 agents, and of values whose decimals need more than 63 bits.
 func (inst *Instance) Listing() (*Listing, error) {
+	if inst.minimized {
+		return nil, solve.InvalidInput("instance", "found values that Minimize has negated, expected those of before")
+	}
 	if inst.N > fullAgents {
 		return nil, fmt.Errorf("%s: found a table of %d agents, expected at most %d, or a file that lists fewer coalitions with --missing=-inf", inst.Source, inst.N, fullAgents)
 	}

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -21,12 +22,15 @@ const decimalDigits = 9
 // or if coalitions without a row are forbidden, or worth 0, and rows are few.
 func (t *table) isListing(n int) bool {
 	switch {
-	case t.opts.Form != Either:
+	case t.opts.Form == Full, t.opts.Form == Listed:
 		return t.opts.Form == Listed
 	case n > problem.MaxAgents:
 		return true
 	case !t.fits(n):
 		return false
+	case t.opts.Form == Few && n <= FewAgents:
+		rest, err := parseValue(cmp.Or(t.opts.Missing, "-inf"))
+		return err == nil && math.IsInf(rest.f, -1)
 	case t.opts.Missing == "" || n < sparseAgents || uint64(len(t.entries)) > uint64(1)<<n/sparse:
 		return false
 	}

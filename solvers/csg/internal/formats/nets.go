@@ -74,12 +74,7 @@ func readNet(r io.Reader, name string, opts ReadOptions) (*problem.Instance, *pr
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	inst.Notes = append([]string{fmt.Sprintf("read as a marginal contribution net: %s", formats.Count(len(t.entries)/2, "rule"))}, inst.Notes...)
-	if form == Listed {
-		inst.Source = name
-		list, err := inst.Listing()
-		return nil, list, err
-	}
-	return inst, nil, nil
+	return listingOf(inst, form, name)
 }
 
 // rule enters a rule as two rows: of the agents that it wants, and of those that it does not.

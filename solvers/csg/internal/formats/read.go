@@ -35,7 +35,24 @@ const (
 	Full Form = iota
 	Either
 	Listed
+	Few // as Either, and a list of up to FewAgents, whose proof is short
 )
+
+// FewAgents is the most agents of Few: branch and cut proves the best of all their coalitions.
+const FewAgents = 12
+
+// listingOf is a table that was read as the form says: itself, or its coalitions.
+func listingOf(inst *problem.Instance, form Form, name string) (*problem.Instance, *problem.Listing, error) {
+	if form != Listed && (form != Few || inst.N > FewAgents) {
+		return inst, nil, nil
+	}
+	inst.Source = name
+	list, err := inst.Listing()
+	if err != nil && form == Few {
+		return inst, nil, nil
+	}
+	return nil, list, err
+}
 
 // ReadOptions say how to read a characteristic function.
 type ReadOptions struct {
@@ -121,10 +138,8 @@ func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *probl
 		if opts.Missing != "" {
 			return nil, nil, &formats.OptionError{File: name, Option: "--missing", Format: "the format npy, of all coalitions", Expected: "csv and json"}
 		}
-		if inst, err = readNPY(plain.Reader, plain.Size, name, opts); err == nil && opts.Form == Listed {
-			inst.Source = name
-			list, err = inst.Listing()
-			inst = nil
+		if inst, err = readNPY(plain.Reader, plain.Size, name, opts); err == nil {
+			inst, list, err = listingOf(inst, opts.Form, name)
 		}
 	case found == "net":
 		if opts.Missing != "" {

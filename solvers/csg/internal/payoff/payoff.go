@@ -46,6 +46,26 @@ type Payoff struct {
 	Levels []Level `json:"levels,omitempty" none:"the concept is another"`
 }
 
+// Negated is the payoff of the negated values, of Shapley or Banzhaf values.
+func (p *Payoff) Negated() *Payoff {
+	x := &Payoff{Concept: p.Concept, Values: make([]float64, len(p.Values)), Exact: make([]string, len(p.Exact))}
+	for i, v := range p.Values {
+		x.Values[i] = 0 - v
+	}
+	for i, text := range p.Exact {
+		x.Exact[i] = solve.Number(text).Negated().String()
+	}
+	return x
+}
+
+// CheckMinimized returns an error if the structure of the smallest value has no payoffs of a concept.
+func CheckMinimized(concept string) error {
+	if concept == Core || concept == Nucleolus {
+		return solve.InvalidInput("Payoff", "found %s of the structure of the smallest value, expected shapley or banzhaf", concept)
+	}
+	return nil
+}
+
 // A Weighted is a coalition and its weight.
 type Weighted struct {
 	Coalition uint64 `json:"coalition,omitempty" none:"its agents are listed"` // number of the coalition: bit i-1 stands for agent i

@@ -206,8 +206,11 @@ def test_payoffs():
     assert coalesce.solve_csg(values, payoff="nucleolus").payoff["values"] == [4.25, 6, 3.25]
     empty = coalesce.solve_csg([0, 0, 0, 4, 0, 4, 4, 5], payoff="core").payoff
     assert empty["exact"] is None and sorted(c["coalition"] for c in empty["balanced"]) == [3, 5, 6]
-    with pytest.raises(ValueError, match="payoff"):
-        coalesce.solve_coalitions({(0,): 1}, payoff="core")
+    assert coalesce.solve_coalitions({(0,): 1}, payoff="core").payoff["exact"] == ["1"]
+    assert coalesce.solve_csg(values, minimize=True, payoff="shapley").payoff["exact"] == ["3", "4", "2"]
+    for solve in (coalesce.solve_coalitions, coalesce.solve_csg):
+        with pytest.raises(ValueError, match="Payoff"):
+            solve({(0,): 1} if solve is coalesce.solve_coalitions else values, payoff="core", minimize=True)
 
 
 def test_coalitions():

@@ -114,7 +114,7 @@ func (inst *Instance) Listing() (*Listing, error) {
 		return nil, solve.InvalidInput("instance", "found values that Minimize has negated, expected those of before")
 	}
 	if inst.N > fullAgents {
-		return nil, fmt.Errorf("%s: found a table of %d agents, expected at most %d, or a file that lists fewer coalitions with --missing=-inf", inst.Source, inst.N, fullAgents)
+		return nil, fmt.Errorf("%s: found a table of %d agents, expected at most %d for branch and cut and for constraints besides --minimize and --sizes, or a file that lists fewer coalitions with --missing=-inf", inst.Source, inst.N, fullAgents)
 	}
 	l := &Listing{N: inst.N, Names: inst.Names, Source: inst.Source, Notes: slices.Clone(inst.Notes)}
 	texts := make([]string, inst.Len())

@@ -107,11 +107,13 @@ func (m *lpReader) nextSection(tokens []token, first bool) int {
 
 // tokens splits a file into words and signs. A backslash begins a comment.
 func (m *lpReader) tokens() ([]token, error) {
-	var list []token
+	// Parts of so many do not leave the smaller arrays of one that grows.
+	const part = 1 << 10
+	var parts [][]token
 	for {
 		line, err := m.file.Line()
 		if errors.Is(err, io.EOF) {
-			return list, nil
+			return slices.Concat(parts...), nil
 		}
 		if err != nil {
 			return nil, err
@@ -123,10 +125,14 @@ func (m *lpReader) tokens() ([]token, error) {
 				continue
 			}
 			end := tokenEnd(line)
-			if err := m.budget.Reserve(int64(end) + 40); err != nil {
+			if err := m.budget.Reserve(int64(end) + 64); err != nil { // in its part and in the whole
 				return nil, m.file.Errorf("the words of this model take %w", err)
 			}
-			list = append(list, token{string(line[:end]), m.file.LineNumber()})
+			last := len(parts) - 1
+			if last < 0 || len(parts[last]) == part {
+				parts, last = append(parts, make([]token, 0, part)), last+1
+			}
+			parts[last] = append(parts[last], token{string(line[:end]), m.file.LineNumber()})
 			line = line[end:]
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
@@ -138,6 +139,9 @@ const (
 func (b *builder) variable(name string, line int) (int, error) {
 	if i, ok := b.index[name]; ok {
 		return i, nil
+	}
+	if !utf8.ValidString(name) { // results could not give it
+		return 0, formats.Errorf(b.file.Name(), line, "found the name %s, expected UTF-8", formats.Quote(name))
 	}
 	if err := b.budget.Reserve(int64(len(name)) + bytesPerVariable); err != nil {
 		return 0, formats.Errorf(b.file.Name(), line, "%d variables and more take %w", len(b.Variables), err)

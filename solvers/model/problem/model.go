@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"coalesce/solvers/formats"
 )
@@ -176,6 +177,8 @@ func (m *Model) Check() error {
 	for i := range m.Variables {
 		v := &m.Variables[i]
 		switch first, ok := m.numbers[v.Name]; {
+		case !utf8.ValidString(v.Name):
+			return at(v.Line, "found the variable %s, expected UTF-8", formats.Quote(v.Name))
 		case !ok || first != i:
 			return at(v.Line, "found the variable %s again, expected each name once", formats.Quote(v.Name))
 		case v.Kind == Integer && (v.High-v.Low > maxRange || v.Low < -maxRange || v.High > maxRange):
@@ -195,7 +198,9 @@ func (m *Model) Check() error {
 	labels := make(map[string]bool, len(m.Constraints))
 	for k := range m.Constraints {
 		c := &m.Constraints[k]
-		if label := m.Label(k); labels[label] {
+		if label := m.Label(k); !utf8.ValidString(label) {
+			return at(c.Line, "found the constraint %s, expected UTF-8", formats.Quote(label))
+		} else if labels[label] {
 			return at(c.Line, "found the constraint %s again, expected each name once", formats.Quote(label))
 		} else {
 			labels[label] = true

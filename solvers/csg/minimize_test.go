@@ -103,7 +103,9 @@ func TestMinimized(t *testing.T) {
 		inst := drawnTable(t, r, types[k%len(types)])
 		var sizes problem.Sizes
 		if r.IntN(4) == 0 {
-			sizes = 1<<(1+r.IntN(inst.N)) | 1<<(1+r.IntN(inst.N))
+			for range 2 {
+				sizes |= 1 << (1 + r.IntN(inst.N))
+			}
 		}
 		want := leastSum(inst, sizes)
 		given := *inst

@@ -106,7 +106,7 @@ func TestWrittenWrong(t *testing.T) {
 	}
 }
 
-// Records of goods as keys are the bids of them: exhaustion finds what it finds of the bids themselves, solves too.
+// Records with goods as keys mean the same bids: exhaustion and solves find the same values in both forms.
 func TestRecordsOfColumns(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
 	words := [2][]string{{"0", "0.0", "false"}, {"1", "1.0", "true"}}

@@ -141,7 +141,7 @@ func TestCFSSAgainstExhaustion(t *testing.T) {
 	}
 }
 
-// A cycle of five pairs, of which a structure has two, has no core; the weights that prove it are checked, and others refused.
+// A cycle of five agents has an empty core. The weights that prove it pass the check; altered ones are refused.
 func TestEmptyCore(t *testing.T) {
 	inst := read(t, "cycle.rud", "5 10\n1 2 1\n2 3 1\n3 4 1\n4 5 1\n1 5 1\n1 3 -10\n1 4 -10\n2 4 -10\n2 5 -10\n3 5 -10\n")
 	o := options(t, time.Minute)

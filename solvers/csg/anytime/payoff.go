@@ -56,7 +56,7 @@ func (inst *Instance) core(ctx context.Context, label []int32, cores int) (*payo
 	})
 }
 
-// worstOf are some coalitions that are worth more than their agents receive, those that lack most first.
+// worstOf lists coalitions that are worth more than their agents receive, the largest difference first.
 func worstOf(met []payoff.Coalition, x []*big.Rat) (worst []payoff.Coalition) {
 	type lack struct {
 		payoff.Coalition

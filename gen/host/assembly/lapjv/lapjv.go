@@ -173,18 +173,30 @@ func (g *writer) iota() reg.VecVirtual {
 	return x
 }
 
-// tails fills tail for m columns; infinity was called.
-func (g *writer) tails(m reg.Register) {
+// lastColumns is the number of columns after the last full register of m.
+func (g *writer) lastColumns(m reg.Register) reg.GPVirtual {
 	n := g.asm.GP64()
 	g.asm.MOVQ(m, n)
 	g.asm.ANDQ(operand.Imm(uint64(g.lanes-1)), n)
+	return n
+}
+
+// lowBits are n bits that are set, from the lowest on.
+func (g *writer) lowBits(n reg.GPVirtual) reg.GPVirtual {
+	bits := g.asm.GP64()
+	g.asm.MOVQ(n, reg.RCX)
+	g.asm.MOVQ(operand.U64(1), bits)
+	g.asm.SHLQ(reg.CL, bits)
+	g.asm.DECQ(bits)
+	return bits
+}
+
+// tails fills tail for m columns; infinity was called.
+func (g *writer) tails(m reg.Register) {
+	n := g.lastColumns(m)
 	if g.wide {
-		bits, k := g.asm.GP64(), g.asm.K()
-		g.asm.MOVQ(n, reg.RCX)
-		g.asm.MOVQ(operand.U64(1), bits)
-		g.asm.SHLQ(reg.CL, bits)
-		g.asm.DECQ(bits)
-		g.asm.KMOVB(bits.As32(), k)
+		k := g.asm.K()
+		g.asm.KMOVB(g.lowBits(n).As32(), k)
 		g.tail = k
 		return
 	}

@@ -37,16 +37,10 @@ func (g *native) large() {
 
 // tails fills tail for m columns.
 func (g *native) tails(m reg.Register) {
-	n := g.asm.GP64()
-	g.asm.MOVQ(m, n)
-	g.asm.ANDQ(operand.Imm(uint64(g.lanes-1)), n)
+	n := g.lastColumns(m)
 	if g.wide {
-		bits, k := g.asm.GP64(), g.asm.K()
-		g.asm.MOVQ(n, reg.RCX)
-		g.asm.MOVQ(operand.U64(1), bits)
-		g.asm.SHLQ(reg.CL, bits)
-		g.asm.DECQ(bits)
-		g.asm.KMOVW(bits.As32(), k)
+		k := g.asm.K()
+		g.asm.KMOVW(g.lowBits(n).As32(), k)
 		g.tail = k
 		return
 	}

@@ -194,7 +194,7 @@ func (w *worker) cutRoot(ctx context.Context, top *node) bool {
 	return solved && w.solve(ctx) == optimal
 }
 
-// dropCuts removes cuts that bind nothing, and of which no other is made.
+// dropCuts removes cuts that do not bind, unless another cut is made of them.
 func (w *worker) dropCuts(base int, covers map[int]Cover, roundings map[int]Rounding) {
 	used := make([]bool, len(w.rows))
 	for i := len(w.rows) - 1; i >= base; i-- {

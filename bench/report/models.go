@@ -121,7 +121,7 @@ func modelCell(r *modelRow, best *float64) string {
 			}
 		}
 	}
-	text := "infeasible"
+	text := "no answer"
 	switch {
 	case v == nil:
 	case *v == *best:

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// AddRows adds rows of entries 1, the columns of each ascending, and what they allow. Their slacks are in the basis, which stays dual feasible.
+// AddRows adds rows whose entries are 1. rows lists the columns of each, ascending; most has their right-hand sides. Their slacks enter the basis, which stays dual feasible.
 func (s *Solver) AddRows(rows [][]int32, most []float64) { s.AddRowsWithEntries(rows, nil, most) }
 
 // AddRowsWithEntries is AddRows with the entries of each row; nil: all are 1.

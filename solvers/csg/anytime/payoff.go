@@ -146,7 +146,7 @@ func (inst *Instance) divide(ctx context.Context, label []int32, concept string,
 	return payoff.New(concept, inst.shares(label)), nil
 }
 
-// checkPayoffs checks payoffs of a structure, and returns what it has shown.
+// checkPayoffs checks the payoffs of a structure, and returns a sentence about what holds.
 func (inst *Instance) checkPayoffs(p *payoff.Payoff, label []int32) (shown string, err error) {
 	if err := inst.checkPayoff(cmp.Or(p.Concept, "none")); err != nil {
 		return "", err

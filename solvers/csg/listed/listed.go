@@ -61,7 +61,7 @@ func ReadFrom(r io.Reader, size int64, name string, opts csg.ReadOptions, forced
 	return formats.ReadGameFrom(r, size, name, withForm(opts, forced))
 }
 
-// Few is the form of ReadOptions of which Read lists tables of up to 12 agents too, whose proof is short.
+// Few is a form of ReadOptions: Read also lists tables of up to 12 agents, whose proofs are short.
 const Few = formats.Few
 
 // NewFew is New for up to 12 agents, nil of more and of values that are no decimals of a list: then the table is to be solved.

@@ -165,11 +165,14 @@ func (g *writer) broadcastInt(x reg.Register) reg.VecVirtual {
 }
 
 // iota is 0, 1, 2 and so on.
-func (g *writer) iota() reg.VecVirtual {
+func (g *writer) iota() reg.VecVirtual { return g.numbers(g.asm.VPMOVZXBQ) }
+
+// numbers is 0, 1, 2 and so on in lanes to which an instruction extends bytes.
+func (g *writer) numbers(extend func(ops ...operand.Op)) reg.VecVirtual {
 	t, x := g.asm.GP64(), g.vector()
 	g.asm.MOVQ(operand.U64(0x0706050403020100), t)
 	g.asm.VMOVQ(t, x.AsX())
-	g.asm.VPMOVZXBQ(x.AsX(), x)
+	extend(x.AsX(), x)
 	return x
 }
 

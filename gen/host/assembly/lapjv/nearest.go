@@ -54,13 +54,7 @@ func (g *native) tails(m reg.Register) {
 }
 
 // places is 0, 1, 2 and so on, in lanes of four bytes of AVX2.
-func (g *native) places() reg.VecVirtual {
-	t, x := g.asm.GP64(), g.vector()
-	g.asm.MOVQ(operand.U64(0x0706050403020100), t)
-	g.asm.VMOVQ(t, x.AsX())
-	g.asm.VPMOVZXBD(x.AsX(), x)
-	return x
-}
+func (g *native) places() reg.VecVirtual { return g.numbers(g.asm.VPMOVZXBD) }
 
 // broadcast4 is a vector of an integer of four bytes.
 func (g *native) broadcast4(x reg.GPVirtual) reg.VecVirtual {

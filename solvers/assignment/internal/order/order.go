@@ -66,7 +66,7 @@ type search struct {
 }
 
 // An order is one of rows and one of columns in which costs are, as nearly as is found, a Monge array: c(i,j) + c(k,l) <= c(i,l) + c(k,j) for i before k
-// and j before l. Then the difference of two rows grows from column to column, and that of two columns from row to row.
+// and j before l. So the difference of two rows grows from column to column, and the difference of two columns grows from row to row.
 type order struct{ row, col []int32 }
 
 // A key is a number by which rows or columns are sorted.

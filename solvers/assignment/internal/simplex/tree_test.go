@@ -82,6 +82,6 @@ func TestPivotsKeepTheBasis(t *testing.T) {
 		}
 	}
 	if s.pivots < 100 || larger == 0 {
-		t.Errorf("found %d pivots, %d of which moved more than half of the tree, expected at least 100 and 1", s.pivots, larger)
+		t.Errorf("found %d pivots and %d that moved more than half of the tree, expected at least 100 and 1", s.pivots, larger)
 	}
 }

@@ -188,7 +188,7 @@ func (c *Cone) vector(v []float64, i int) []float64 { return v[i*c.rank : (i+1)*
 // at is X(i,j).
 func (c *Cone) at(i, j int) float64 { return c.x[max(i, j)*c.padded+min(i, j)] }
 
-// Round takes the prices further, and the bound down where they prove a lower one by at least a share of what it exceeds value by. It reports whether there may be more to do.
+// Round improves the prices. It lowers the bound if they prove a lower one, by at least a given share of the gap to value. It reports whether another round may help.
 func (c *Cone) Round(value int64, stop func() bool) bool {
 	if c.n < 2 || c.Bound <= value {
 		return false

@@ -8,7 +8,7 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// A Coalition is agents, from 1, ascending, and what they are worth.
+// A Coalition is a list of agents, numbered from 1 and ascending, with its value.
 type Coalition struct {
 	Agents []int
 	Value  *big.Rat

@@ -180,7 +180,7 @@ func (m *monomial) kind() int {
 	return 1
 }
 
-// rowWords is the number of words of bits of a solution, with that of variable n, which is 1.
+// rowWords is the number of words that hold the bits of a solution, and one more bit, n, which is always 1.
 func (t *Terms) rowWords() int { return t.n/32 + 1 }
 
 // row packs bits.

@@ -112,6 +112,7 @@ var rooms = []room{
 	{"solvers/qubo/internal/planar", []string{"solvers/qubo/internal/embedding", "solvers/qubo/internal/matching", "solvers/qubo/internal/frustration"}},
 	{"solvers/lp", []string{"runtime/host/kernels/linear"}},
 	{"solvers/qubo/internal/oddcycle", []string{"solvers/lp", "solvers/qubo/internal/frustration"}},
+	{"solvers/qubo/internal/equations", []string{"solvers/qubo/internal/draw", "solvers/qubo/problem"}},
 	{"solvers/qubo/internal/elite", []string{"solvers/qubo/problem"}},
 	{"solvers/qubo/internal/evaluate", []string{"solvers/qubo/problem", "solvers/cores", "generated/qubo", "autotune/tuned", "runtime/device"}},
 	{"solvers/qubo/internal/search", []string{"solvers/qubo/problem", "solvers/solve", "solvers/option", "generated/qubo", "autotune/tuned", "runtime/device", "runtime/collective"}},
@@ -124,7 +125,7 @@ var rooms = []room{
 		"solvers/cores", "solvers/solve", "generated/qubo", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"solvers/qubo/internal/qubotest", []string{"solvers/qubo/problem", "solvers/qubo/internal/search", "solvers/qubo/internal/reference"}},
 	{"solvers/qubo", []string{"solvers/option", "solvers/solve", "solvers/formats", "solvers/algorithms", "solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess", "solvers/qubo/internal/semidefinite",
-		"solvers/qubo/internal/frustration", "solvers/qubo/internal/planar", "solvers/qubo/internal/oddcycle", "solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
+		"solvers/qubo/internal/frustration", "solvers/qubo/internal/planar", "solvers/qubo/internal/oddcycle", "solvers/qubo/internal/equations", "solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
 		"solvers/qubo/internal/tempering", "solvers/qubo/internal/stableset", "solvers/qubo/internal/multistart", "generated/qubo", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
 	// assignment's rooms, from the problem to the algorithms: an algorithm knows
 	// nothing of files and of other algorithms, but for the search that core and price

@@ -806,9 +806,9 @@ class QUBOFields(ReportFields):
         return cast('Literal["maximize", "minimize"]', self.report["sense"])
 
     @property
-    def bound_kind(self) -> Optional[Literal["coefficients", "exact", "semidefinite", "frustration"]]:
+    def bound_kind(self) -> Optional[Literal["coefficients", "exact", "semidefinite", "frustration", "equations"]]:
         """Method that the bound comes from; None where no bound is known."""
-        return cast('Optional[Literal["coefficients", "exact", "semidefinite", "frustration"]]', self.report.get("bound_kind"))
+        return cast('Optional[Literal["coefficients", "exact", "semidefinite", "frustration", "equations"]]', self.report.get("bound_kind"))
 
     @property
     def fixed(self) -> Optional[dict[str, int]]:

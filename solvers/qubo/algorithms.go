@@ -61,7 +61,7 @@ func engineOf(v *device.Variant) engine {
 // which has no other, and under a limit on work, as flips of two engines are of different worth.
 func (r *run) chooseEngine(p *problem.Normal) (tuned.Choice, engine, error) {
 	o, facts := r.o.setup(), r.o.Devices[0].Facts()
-	if o.Algorithm != "" || o.Variant != "" || slices.ContainsFunc(o.Without, func(name string) bool { return name != boundPart && name != surfacePart }) || o.Rules != (Rules{}) || r.o.Work > 0 || r.plan.engine.name == "portfolio" && exchanges(p, o) || facts.Kind == device.Host {
+	if o.Algorithm != "" || o.Variant != "" || slices.ContainsFunc(o.Without, func(name string) bool { return name != boundPart && name != surfacePart && name != equationsPart }) || o.Rules != (Rules{}) || r.o.Work > 0 || r.plan.engine.name == "portfolio" && exchanges(p, o) || facts.Kind == device.Host {
 		return tuned.Choice{}, r.plan.engine, nil
 	}
 	density := dense

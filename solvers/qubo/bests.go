@@ -9,8 +9,9 @@ import (
 
 // bestSolutions are the best solutions of the parts that preprocessing left.
 type bestSolutions struct {
-	red  *preprocess.Reduction
-	part []partBest
+	red    *preprocess.Reduction
+	part   []partBest
+	missed bool // a bound of red is that of a part's equations
 }
 
 // A partBest is the best solution of a part, all zeros at first.
@@ -24,7 +25,7 @@ type partBest struct {
 
 // newBests begins with all zeros, or with the parts of a solution to begin with that are better.
 func newBests(red *preprocess.Reduction, start []uint64) *bestSolutions {
-	b := &bestSolutions{red, make([]partBest, len(red.Parts))}
+	b := &bestSolutions{red: red, part: make([]partBest, len(red.Parts))}
 	for k, c := range red.Parts {
 		p := &b.part[k]
 		p.x = make([]uint64, problem.Words(c.Problem.N))

@@ -25,6 +25,7 @@ const (
 	BoundExact        BoundKind = "exact"        // every solution was visited, or shown to be no better
 	BoundSemidefinite BoundKind = "semidefinite" // certificate.dual proves it
 	BoundFrustration  BoundKind = "frustration"  // certificate.frustration proves it
+	BoundEquations    BoundKind = "equations"    // the objective is a constant less squares of what equations miss
 )
 
 // A bound is a value that no solution beats.
@@ -45,6 +46,8 @@ func (r *run) objectiveBound() bound {
 		return bound{objective: r.dualBound, kind: BoundSemidefinite}
 	case visited && r.bests.finished():
 		return bound{objective: objective, kind: BoundExact, visited: true}
+	case r.bests.missed:
+		return bound{objective: objective, kind: BoundEquations}
 	}
 	return bound{objective: objective, kind: BoundCoefficients, visited: visited}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // PartNames are the names that Options.Without takes: the members of the team that engine portfolio
-// is, the methods of the host's portfolio, the operators of qubo/bulk, the better bounds beside any search, and matching on surfaces. For the name of an
+// is, the methods of the host's portfolio, the operators of qubo/bulk, the better bounds beside any search, matching on surfaces, and equations. For the name of an
 // engine they are the parts of that engine, for the empty name all. Where all methods are left out
 // tabu search stays, and where all operators are, random; a bulk search begins by random while its
 // pool is empty.
@@ -28,7 +28,7 @@ func PartNames(engine string) []string {
 	default:
 		walks, operators = nil, nil
 	}
-	return slices.Concat(members, walks, operators, []string{boundPart, surfacePart})
+	return slices.Concat(members, walks, operators, []string{boundPart, surfacePart, equationsPart})
 }
 
 // boundPart is the name of the work on better bounds beside a search.

@@ -87,6 +87,10 @@ func (r *run) solve() (variant string, err error) {
 	for k := len(red.Parts) - 1; k >= 0; k-- { // small ones first
 		c, top := red.Parts[k], &r.bests.part[k]
 		way, err := r.broadcastWord(r.way())
+		if err == nil && way == searching && r.solveEquations(k) {
+			variant = "qubo/equations"
+			continue
+		}
 		if err == nil && way == searching && r.isFew(k) && r.solveExactly(k) {
 			continue
 		}

@@ -16,8 +16,7 @@ import (
 
 // A CSGRequest is a game as the array values: those of all coalitions, 2^n numbers of int32, int64, float32 or float64,
 // agent i (from 1) being bit i-1 of a coalition's number. Or it is the array text, the bytes of a CSV or JSON file that docs/csg.md describes,
-// whose coalitions are listed: those without a value are forbidden, unless Missing is set. Values with constraints besides
-// sizes and the smallest value are listed too.
+// whose coalitions are listed: those without a value are forbidden, unless Missing is set.
 type CSGRequest struct {
 	// value of coalitions that a text lacks: -inf or 0
 	Missing string `option:"missing" default:"-inf"`
@@ -58,22 +57,9 @@ func (q *CSGRequest) run(ctx context.Context, a arrays) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.constraints.List() {
-		list, err := listed.New(inst)
-		if err != nil {
-			return nil, solve.AsInputError(err)
-		}
-		return q.runListed(ctx, list)
-	}
-	if q.constraints.Minimize {
-		if err := inst.Minimize(); err != nil {
-			return nil, solve.AsInputError(err)
-		}
-	}
-	if q.Sizes != 0 {
-		if err := inst.Restrict(q.Sizes); err != nil {
-			return nil, solve.AsInputError(err)
-		}
+	q.constraints.Sizes = q.Sizes
+	if err := inst.Constrain(q.constraints); err != nil {
+		return nil, solve.AsInputError(err)
 	}
 	if q.Start != "" {
 		if q.solver.Start, err = csg.ParseBlocks([]byte(q.Start), "start", inst.N, nil); err != nil {

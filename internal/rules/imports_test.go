@@ -151,7 +151,7 @@ var rooms = []room{
 	{"solvers/assignment", []string{"solvers/assignment/...", "solvers/solve", "solvers/option", "solvers/algorithms", "solvers/cores", "generated/assignment", "runtime/device", "runtime/collective", "runtime/memory", "autotune/tuned", "autotune/subject"}},
 	// csg's rooms: files and distributions know the problem, and no solver. A solve goes from the plan to an attempt, by
 	// kernels that know one interface, engine; a family's kernels know no other family.
-	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
+	{"solvers/csg/problem", []string{"solvers/option", "solvers/formats", "solvers/formats/names", "solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/option", "solvers/csg/problem", "solvers/formats/..."}},
 	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores", "generated/csg", "runtime/device"}},
 	{"solvers/csg/internal/reference", []string{"solvers/csg/problem"}},
@@ -177,7 +177,7 @@ var rooms = []room{
 	{"solvers/csg/internal/lns", nil},
 	{"solvers/csg/anytime", []string{"solvers/option", "solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/payoff", "solvers/csg/internal/lns", "solvers/formats", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
 	// The API knows no kernels: what it runs, the plan names and an attempt does.
-	{"solvers/csg/listed", []string{"solvers/option", "solvers/auction", "solvers/csg", "solvers/csg/anytime", "solvers/csg/problem", "solvers/csg/internal/formats", "solvers/csg/internal/payoff", "solvers/formats", "solvers/formats/names", "solvers/solve"}},
+	{"solvers/csg/listed", []string{"solvers/auction", "solvers/csg", "solvers/csg/anytime", "solvers/csg/problem", "solvers/csg/internal/formats", "solvers/csg/internal/payoff", "solvers/solve"}},
 	{"solvers/csg", []string{"solvers/csg/problem", "solvers/option", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/payoff", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
 	// model's rooms: searches know the form of a model, not its files; models without constraints are binary quadratic programs.
 	{"solvers/model/problem", []string{"solvers/formats", "solvers/formats/program"}},

@@ -35,14 +35,17 @@ class CSGResult(Report, CSGFields):
 
 @keywords(CSGOptions)
 def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, int, None] = None, sizes: Union[str, Iterable[int], None] = None,
+              blocks: Union[str, int, None] = None, together: Iterable[Iterable[int]] = (), separate: Iterable[Iterable[int]] = (), edges: Optional[Iterable[Iterable[int]]] = None,
               start: Optional[Iterable[Iterable[int]]] = None, minimize: bool = False, checkpoint: Union[str, os.PathLike[str], None] = None, progress: Progress = None, **options: Unpack[CSGOptions]) -> CSGResult:
     """The partition of n agents into coalitions whose values add up to the most.
 
     values: an array of 2**n numbers, agent i (from 0) being bit i of a coalition's number, or a function of a tuple
     of agents, ascending; agents (n) is needed then. The empty coalition is worth 0, its entry is not used. Minus
     infinity forbids a coalition.
-    edges: pairs of agents, numbers from 0, or lists with an edge from each agent to the next. Coalitions are connected by them; None: they need not be.
     sizes: how many agents a coalition may have, numbers or a text such as "1-3,5"; None: any.
+    blocks: how many coalitions the partition has: a number, or a text such as "1-4" or "2-"; None: any number.
+    together, separate: agents that share a coalition, and agents of whom no two do: lists of numbers from 0.
+    edges: pairs of agents, numbers from 0, or lists with an edge from each agent to the next. Coalitions are connected by them; None: they need not be.
     start: a structure to begin with: lists of agents, numbers from 0, such as the structure of an earlier result.
     minimize: find the least sum instead; prices in the report are those of the negated values.
     checkpoint: a new file in which finished levels of the work are kept, by algorithm "apart"; resume goes on with a file
@@ -77,7 +80,8 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
     a[0] = 0
     if options.get("resume") and checkpoint is None:
         raise ValueError("resume: expected the file of a checkpoint")
-    text = encode(CSG, options, device=lib.device_name(device), sizes=_sizes(sizes), start=_start(start, n), minimize=truth("minimize", minimize),
+    text = encode(CSG, options, device=lib.device_name(device), sizes=_sizes(sizes), blocks=_blocks(blocks), together=_groups("together", together, n),
+                  separate=_groups("separate", separate, n), edges=_groups("edges", edges or (), n), start=_start(start, n), minimize=truth("minimize", minimize),
                   checkpoint=None if checkpoint is None else os.fspath(checkpoint))
 
     def finish(report: dict[str, Any]) -> CSGResult:
@@ -94,6 +98,16 @@ def _sizes(sizes: Union[str, Iterable[int], None]) -> Optional[str]:
         return None
     text: str = checked_text()("sizes", sizes if isinstance(sizes, str) else ",".join(str(whole("sizes", k, 1, 40)) for k in listed("sizes", sizes)))
     return text
+
+
+def _blocks(blocks: Union[str, int, None]) -> Optional[str]:
+    """A number of coalitions as the library's text."""
+    return blocks if blocks is None or isinstance(blocks, str) else str(whole("blocks", blocks, 1, _AGENTS))
+
+
+def _groups(name: str, lists: Iterable[Iterable[int]], n: int) -> Optional[list[str]]:
+    """Lists of some of n agents as the library's texts."""
+    return [" ".join(str(1 + whole(name, agent, 0, n - 1)) for agent in listed(name, group)) for group in listed(name, lists)] or None
 
 
 def _start(start: Optional[Iterable[Iterable[int]]], n: int) -> Optional[str]:
@@ -161,16 +175,10 @@ def solve_coalitions(values: Mapping[Iterable[int], Any], agents: Optional[int] 
         raise ValueError("values: found no coalition, expected some")
     text = np.frombuffer(json.dumps({"n": n, "values": rows}).encode(), np.uint8)
 
-    def groups(name: str, lists: Iterable[Iterable[int]]) -> list[str]:
-        return [" ".join(str(1 + whole(name, agent, 0, n - 1)) for agent in listed(name, group)) for group in listed(name, lists)]
-
     if options.get("resume"):
         raise ValueError("resume: found True, expected None: listed coalitions have no checkpoint")
-    if blocks is not None and not isinstance(blocks, str):
-        blocks = str(whole("blocks", blocks, 1, _AGENTS))
-    given = encode(CSG, options, device=lib.device_name(device), missing="0" if missing == 0 else None, minimize=truth("minimize", minimize), blocks=blocks,
-                   together=groups("together", together) or None, separate=groups("separate", separate) or None,
-                   edges=groups("edges", edges or ()) or None, sizes=_sizes(sizes), start=_start(start, n))
+    given = encode(CSG, options, device=lib.device_name(device), missing="0" if missing == 0 else None, minimize=truth("minimize", minimize), blocks=_blocks(blocks),
+                   together=_groups("together", together, n), separate=_groups("separate", separate, n), edges=_groups("edges", edges or (), n), sizes=_sizes(sizes), start=_start(start, n))
 
     def finish(report: dict[str, Any]) -> CoalitionsResult:
         found: Iterable[Iterable[int]] = report.pop("solution")

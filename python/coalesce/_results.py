@@ -109,6 +109,27 @@ class ReportFields(Object):
         return cast('list[str]', self.report["notes"])
 
 
+class CSGConstraints(TypedDict):
+    """Constraints of the structures, minimize and sizes among them.
+
+    minimize: find the structure of the smallest value; left out where it is 0.
+    blocks: number of blocks, such as 3, 2- or 1-4; left out where any number is allowed.
+    together: agents that share a block, such as "1 3"; repeat it for more; left out where there are none.
+    separate: agents of whom no two share a block, such as "1 3"; repeat it for more; left out where there are none.
+    connected: blocks of a graph are connected by edges among their members; left out where it is 0.
+    edges: agents with an edge from each to the next, such as "1 3 2", which connect blocks of listed coalitions and tables; repeat it for more; left out where there are none.
+    sizes: numbers of members that blocks may have; left out where there is no restriction.
+    """
+
+    minimize: NotRequired[bool]
+    blocks: NotRequired[str]
+    together: NotRequired[list[str]]
+    separate: NotRequired[list[str]]
+    connected: NotRequired[bool]
+    edges: NotRequired[list[str]]
+    sizes: NotRequired[str]
+
+
 class CSGTimes(TypedDict):
     """Times of the solve's parts, once the values are there.
 
@@ -246,6 +267,11 @@ class CSGFields(ReportFields):
         return cast('Optional[str]', self.report.get("sizes"))
 
     @property
+    def constraints(self) -> Optional[CSGConstraints]:
+        """Constraints of the structures, minimize and sizes among them; None where minimize and sizes are all."""
+        return cast('Optional[CSGConstraints]', self.report.get("constraints"))
+
+    @property
     def splittings(self) -> float:
         """Splittings of coalitions that were evaluated."""
         return float(self.report["splittings"])
@@ -269,27 +295,6 @@ class CSGFields(ReportFields):
     def certificate(self) -> CSGCertificate:
         """Findings of the check of the answer."""
         return cast('CSGCertificate', self.report["certificate"])
-
-
-class CSGConstraints(TypedDict):
-    """Constraints of the structures.
-
-    minimize: find the structure of the smallest value; left out where it is 0.
-    blocks: number of blocks, such as 3, 2- or 1-4; left out where any number is allowed.
-    together: agents that share a block, such as "1 3"; repeat it for more; left out where there are none.
-    separate: agents of whom no two share a block, such as "1 3"; repeat it for more; left out where there are none.
-    connected: blocks of a graph are connected by edges among their members; left out where it is 0.
-    edges: agents with an edge from each to the next, such as "1 3 2", which connect blocks of listed coalitions and tables; repeat it for more; left out where there are none.
-    sizes: numbers of members that blocks may have; left out where there is no restriction.
-    """
-
-    minimize: NotRequired[bool]
-    blocks: NotRequired[str]
-    together: NotRequired[list[str]]
-    separate: NotRequired[list[str]]
-    connected: NotRequired[bool]
-    edges: NotRequired[list[str]]
-    sizes: NotRequired[str]
 
 
 class CSGlistedBlock(TypedDict):

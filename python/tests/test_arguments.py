@@ -90,6 +90,34 @@ def test_sizes():
         coalesce.solve_csg(values, sizes="many")
 
 
+def test_constraints():
+    rng = np.random.default_rng(5)
+    values = rng.integers(-50, 100, 64)
+    values[0] = 0
+
+    def connected(block):
+        reached = {block[0]}
+        for _ in block:
+            reached |= {a + s for a in reached for s in (-1, 1) if a + s in block}
+        return len(reached) == len(block)
+
+    chain = [range(6)]
+    for given, allowed in (
+        ({"blocks": 3}, lambda p: len(p) == 3),
+        ({"blocks": "2-4", "together": [[0, 5]]}, lambda p: 2 <= len(p) <= 4 and all((0 in b) == (5 in b) for b in p)),
+        ({"separate": [(0, 1, 2)], "minimize": True}, lambda p: all(sum(a < 3 for a in b) < 2 for b in p)),
+        ({"edges": chain, "sizes": "1-3"}, lambda p: all(connected(b) and len(b) < 4 for b in p)),
+    ):
+        sums = [sum(values[sum(1 << a for a in block)] for block in p) for p in partitions(list(range(6))) if allowed(p)]
+        found = coalesce.solve_csg(values, **given)
+        assert found.value == (min if "minimize" in given else max)(sums) and allowed(found.structure) and found.proven
+        assert found.value == coalesce.solve_coalitions({tuple(k for k in range(6) if c >> k & 1): int(values[c]) for c in range(1, 64)}, **given).total
+    with pytest.raises(coalesce.InfeasibleError):
+        coalesce.solve_csg(values, blocks=7)
+    with pytest.raises(ValueError, match="together"):
+        coalesce.solve_csg(values, together=[[6, 1]])
+
+
 def test_checkpoint(tmp_path):
     values = np.random.default_rng(4).integers(0, 1000, 1 << 12)
     values[0] = 0

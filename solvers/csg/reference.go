@@ -41,6 +41,9 @@ func Reference(inst *problem.Instance, m Method) (*Result, error) {
 	if err := reference.CheckMethod(m); err != nil {
 		return nil, fmt.Errorf("reference: %w", solve.AsInputError(err))
 	}
+	if inst.Blocks() != (problem.Counts{}) {
+		return nil, fmt.Errorf("reference: %w", solve.InvalidInput("instance", "found a number of blocks, expected none: the reference counts no blocks"))
+	}
 	start := time.Now()
 	s, exact, count := reference.Solve(inst, m)
 	r := NewResult(inst)

@@ -36,6 +36,8 @@ type Result struct {
 	Minimize bool `json:"minimize,omitempty" none:"that of the largest value is"`
 	// numbers of members that blocks may have, such as 1-3,5
 	Sizes problem.Sizes `json:"sizes,omitzero" none:"there is no restriction"`
+	// constraints of the structures, minimize and sizes among them
+	Constraints *problem.Constraints `json:"constraints,omitempty" none:"minimize and sizes are all"`
 	// splittings of coalitions that were evaluated
 	Splittings float64 `json:"splittings"`
 	// data that the devices of this process, or its rank, sent to others
@@ -51,7 +53,7 @@ type Result struct {
 // NewResult is a result with the facts of its instance and no answer.
 func NewResult(inst *problem.Instance) *Result {
 	return &Result{Report: solve.Report{Problem: "csg", Instance: inst.Source, Size: map[string]int{"agents": inst.N}, Notes: slices.Clip(inst.Notes)},
-		Names: inst.Names, Type: inst.Type, Minimize: inst.IsMinimized(), Sizes: inst.Sizes}
+		Names: inst.Names, Type: inst.Type, Minimize: inst.IsMinimized(), Sizes: inst.Sizes, Constraints: inst.Constraints}
 }
 
 // Certify checks the result's structure against the total its solver claims,
@@ -112,6 +114,12 @@ func (r *Result) certifyInfeasible(inst *problem.Instance) error {
 	case !known:
 		r.Proven = false
 		r.Notes = append(r.Notes, "that every structure has a forbidden block is not proven: to look at all of them takes too long")
+	}
+	if least := inst.Blocks().Least; least > inst.N {
+		return fmt.Errorf("%s are fewer than %d blocks need: %w", formats.Count(inst.N, "agent"), least, solve.ErrInfeasible)
+	}
+	if inst.Constraints != nil {
+		return fmt.Errorf("the constraints allow no structure of %s: %w", formats.Count(inst.N, "agent"), solve.ErrInfeasible)
 	}
 	if !inst.Sizes.CanDivide(inst.N) {
 		return fmt.Errorf("the number of agents, %d, is no sum of the sizes %s: %w", inst.N, inst.Sizes, solve.ErrInfeasible)

@@ -120,8 +120,12 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*attemp
 		return nil, nil, err
 	}
 	r.result.Algorithm = string(r.plan.Method)
-	if !inst.Sizes.CanDivide(inst.N) {
+	switch {
+	case !inst.Sizes.CanDivide(inst.N):
 		r.result.Reason = "sums of the sizes that blocks may have"
+		return r.result, nil, r.result.certifyInfeasible(inst)
+	case inst.Blocks().Least > inst.N:
+		r.result.Reason = "each block has an agent"
 		return r.result, nil, r.result.certifyInfeasible(inst)
 	}
 	return r.result, r.attempts(ctx, r.algorithms()), r.plan.CheckCheckpoint()
@@ -153,6 +157,10 @@ func (r *run) begin(inst *problem.Instance, facts device.Facts) error {
 func (r *run) algorithms() iter.Seq2[Method, attempt.Algorithm] {
 	return func(yield func(Method, attempt.Algorithm) bool) {
 		p := r.plan
+		if r.inst.Blocks() != (problem.Counts{}) {
+			yield(p.Method, attempt.Layers{})
+			return
+		}
 		if r.inst.N == 0 {
 			yield(p.Method, attempt.EmptyInstance{})
 			return
@@ -236,6 +244,9 @@ func (r *run) certify(found *attempt.Outcome) error {
 		err := r.acceptIncumbent()
 		r.markMet()
 		return err
+	}
+	if found.Infeasible {
+		return r.result.certifyInfeasible(r.inst)
 	}
 	err := r.result.Certify(r.inst, found.Claimed)
 	r.markMet()

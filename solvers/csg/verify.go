@@ -1,6 +1,7 @@
 package csg
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,11 @@ func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 	if inst, err = inMemory(inst); err != nil {
 		return nil, err
 	}
+	if x.Constraints != nil && inst.Constraints == nil && !inst.IsMinimized() && inst.Sizes == 0 {
+		if err := inst.Constrain(*x.Constraints); err != nil {
+			return nil, err
+		}
+	}
 	if x.Minimize && !inst.IsMinimized() {
 		if err := inst.Minimize(); err != nil {
 			return nil, err
@@ -57,6 +63,9 @@ func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 		}
 	}
 	solve.CheckEqual(v, "sizes", x.Sizes, inst.Sizes, "")
+	if !sameConstraints(x.Constraints, inst.Constraints) {
+		v.Refute("the result's constraints are not those of the instance")
+	}
 	solve.CheckEqual(v, "minimize", x.Minimize, inst.IsMinimized(), "")
 	solve.CheckEqual(v, "type", x.Type, inst.Type, "")
 	if !slices.Equal(x.Names, inst.Names) {
@@ -134,6 +143,13 @@ func verifyShares(v *solve.Verdict, inst *problem.Instance, stated solve.Number)
 	v.Note("bound: no structure exceeds %s, the sum of each agent's largest equal share of a coalition", inst.ShareBound())
 }
 
+// sameConstraints reports whether constraints are written alike.
+func sameConstraints(a, b *problem.Constraints) bool {
+	one, errOne := json.Marshal(a)
+	other, errOther := json.Marshal(b)
+	return errOne == nil && errOther == nil && bytes.Equal(one, other)
+}
+
 // structure is what lists of agents 1..n say. Errors wrap ErrCheck.
 func structure(inst *problem.Instance, lists [][]int) (problem.Structure, error) {
 	s := make(problem.Structure, len(lists))
@@ -167,6 +183,9 @@ func verifyInfeasible(v *solve.Verdict, inst *problem.Instance, stated *solve.Re
 		v.Refute("a structure is feasible: %s", strings.Join(names, ", "))
 	case !known:
 		v.Refute("that no structure is feasible takes longer to check than a proven result may")
+	case inst.Blocks().Least > inst.N:
+		v.BoundChecked = true
+		v.Note("no structure is feasible: each of %d blocks has an agent, and there are %d", inst.Blocks().Least, inst.N)
 	case !inst.Sizes.CanDivide(inst.N):
 		v.BoundChecked = true
 		v.Note("no structure is feasible: the number of agents, %d, is no sum of the sizes %s", inst.N, inst.Sizes)

@@ -17,9 +17,24 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// lists reports whether the flags ask for a list of coalitions, which branch and cut solves, in place of a table of all.
-func (s *solveFlags) lists() bool {
-	return s.options.Algorithm == listed.Algorithm || s.options.Algorithm == "" && s.constraints.List()
+// lists reports whether the flags ask for a list of coalitions, which branch and cut solves, in place of a table of all or of a graph.
+func (s *solveFlags) lists(graph bool) bool {
+	return s.options.Algorithm == listed.Algorithm || graph && s.options.Algorithm == "" && s.constraints.List()
+}
+
+// listOf is the list of a table's coalitions where constraints of few agents or the flags ask for it, else nil.
+func (s *solveFlags) listOf(inst *problem.Instance) (*listed.Instance, error) {
+	switch {
+	case s.lists(false):
+		return listed.New(inst)
+	case s.takesTable():
+		return nil, nil
+	case s.constraints.List():
+		return listed.NewSmall(inst), nil
+	case s.reading.Form == listed.Few:
+		return listed.NewFew(inst), nil
+	}
+	return nil, nil
 }
 
 // takesTable reports whether the flags ask for a table of all coalitions.
@@ -29,11 +44,15 @@ func (s *solveFlags) takesTable() bool {
 
 // readGame reads FILE, which may be standard input, as a table of all coalitions or a list of some.
 func (s *solveFlags) readGame(a *run.App, path string) (*problem.Instance, *listed.Instance, error) {
-	if s.takesTable() && !s.lists() {
+	if s.takesTable() && !s.lists(false) {
 		inst, err := readTable(a, path, s.reading)
 		return inst, nil, err
 	}
-	return readListed(a, path, s.reading, s.lists())
+	inst, list, err := readListed(a, path, s.reading, s.lists(false))
+	if err == nil && inst != nil {
+		list, err = s.listOf(inst)
+	}
+	return inst, list, err
 }
 
 // readListed reads FILE as a list of coalitions where that is forced or where its size says so, else as a table of all.

@@ -152,7 +152,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	if s.constraints.Minimize && !s.takesTable() {
 		s.reading.Form = listed.Few
 	}
-	there := drawnOnDevices(&session.Options, s.Verify || s.values != "" || s.sizes != 0 || s.constraints.Minimize || s.options.Payoff != "")
+	there := drawnOnDevices(&session.Options, s.Verify || s.values != "" || s.sizes != 0 || s.constraints.Minimize || s.constraints.List() || s.options.Payoff != "")
 	if s.distribution != "" {
 		value, free := s.value, a.Free()
 		if there {
@@ -171,10 +171,8 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	inst, err := run.Await(ctx, func() (inst *problem.Instance, err error) {
 		if s.distribution != "" {
 			p.Set("drawing %s from %s", ui.Count(s.agents, "agent"), s.distribution)
-			if inst, err = newDrawnInstance(s.distribution, s.agents, s.seed, s.value, there); err == nil && s.lists() {
-				list, err = listed.New(inst)
-			} else if err == nil && s.reading.Form == listed.Few {
-				list = listed.NewFew(inst)
+			if inst, err = newDrawnInstance(s.distribution, s.agents, s.seed, s.value, there); err == nil {
+				list, err = s.listOf(inst)
 			}
 			return inst, err
 		}
@@ -186,7 +184,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 		if graph, err = s.search.readGraph(a, path); err != nil {
 			return nil, err
 		}
-		if s.lists() || s.options.Algorithm == "" && (s.constraints.Minimize || s.sizes != 0 && graph.N > tableAgents) {
+		if s.lists(true) || s.options.Algorithm == "" && (s.constraints.Minimize || s.sizes != 0 && graph.N > tableAgents) {
 			list, err = listed.FromGraph(graph, &s.constraints)
 			return nil, err
 		}
@@ -212,15 +210,8 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	if err := s.CheckEffects(s.effectRules(path, byTable)); err != nil { // of a graph, whose agents are known now
 		return err
 	}
-	if s.constraints.Minimize {
-		if err := inst.Minimize(); err != nil {
-			return err
-		}
-	}
-	if s.sizes != 0 {
-		if err := inst.Restrict(s.sizes); err != nil {
-			return err
-		}
+	if err := inst.Constrain(s.constraints); err != nil {
+		return err
 	}
 	read := time.Since(start).Seconds()
 	if err := s.readStart(a, &session.Settings, inst.N, inst.Names); err != nil {
@@ -336,12 +327,13 @@ func (s *solveFlags) method(path string) int {
 // effectRules is the table of `solve csg` for a FILE and a method.
 func (s *solveFlags) effectRules(path string, method int) []effect.Rule {
 	drawn := s.distribution != ""
+	graph := !drawn && s.search.isGraph(path)
 	source := run.NameOf(path)
 	if drawn {
 		source = "--distribution " + s.distribution
 	}
 	table, search := effect.UnlessRequested(method != byTable, source+", a table of all coalitions"), effect.UnlessRequested(method != bySearch, source+", which is searched")
-	lists := s.lists() || s.constraints.Minimize && method == eitherMethod
+	lists := s.lists(graph) || s.constraints.Minimize && method == eitherMethod
 	seed := table
 	if drawn {
 		seed = ""
@@ -351,16 +343,18 @@ func (s *solveFlags) effectRules(path string, method int) []effect.Rule {
 		{Flags: "seed", For: "--distribution and searches", Found: seed},
 		{Flags: "target", For: "one structure", Found: effect.UnlessRequested(s.values == "", "--values, which has the values of all coalitions")},
 		{Flags: "format missing names order", For: "files", Found: effect.UnlessRequested(!drawn, source)},
-		{Flags: "missing names order", For: "tables", Found: effect.UnlessRequested(drawn || !s.search.isGraph(path), source+", a graph")},
+		{Flags: "missing names order", For: "tables", Found: effect.UnlessRequested(!graph, source+", a graph")},
 		{Flags: "values checkpoint resume verify", For: "tables of all coalitions", Found: search},
 		{Flags: "payoff", For: "tables of all coalitions and, but for the nucleolus, graphs", Found: effect.UnlessRequested(method != bySearch || !drawn && s.options.Payoff != "nucleolus", source+", which is searched")},
 		{Flags: "sizes", For: "tables, and lists of coalitions", Found: effect.UnlessRequested(method != bySearch && (method != eitherMethod || s.sizes != 0), source+", which is searched")},
-		{Flags: "blocks together separate edges", For: "lists of coalitions", Found: effect.UnlessRequested(s.lists(), "--algorithm "+s.options.Algorithm)},
+		{Flags: "blocks together separate edges", For: "tables and lists of coalitions", Found: search},
+		{Flags: "values verify", For: "any number of blocks", Found: effect.UnlessRequested(s.constraints.Blocks == listed.Counts{}, "--blocks")},
+		{Flags: "values", For: "constraints on sizes alone", Found: effect.UnlessRequested(!s.constraints.List(), "constraints on blocks")},
 		{Flags: "minimize", For: "tables and lists of coalitions", Found: search},
 		{Flags: "minimize", For: "one structure", Found: effect.UnlessRequested(s.values == "", "--values, which has the largest values of all coalitions")},
 		{Flags: "values checkpoint resume verify variant pin frozen tuned record-untuned", For: "tables of all coalitions", Found: effect.UnlessRequested(!lists, "coalitions that are listed one by one")},
-		{Flags: "edges", For: "tables and lists of coalitions", Found: effect.UnlessRequested(drawn || !s.search.isGraph(path), source+", a graph, which has --connected")},
-		{Flags: "connected", For: "graphs", Found: effect.UnlessRequested(!drawn && s.search.isGraph(path), source)},
+		{Flags: "edges", For: "tables and lists of coalitions", Found: effect.UnlessRequested(!graph, source+", a graph, which has --connected")},
+		{Flags: "connected", For: "graphs", Found: effect.UnlessRequested(graph, source)},
 		{Flags: "variant pin frozen tuned record-untuned", For: "algorithms with kernels", Found: search},
 		{Flags: "resume", For: "--checkpoint FILE", Found: effect.UnlessRequested(s.options.Checkpoint != "", "no --checkpoint")},
 		run.ThreadsRule(s.Device),

@@ -16,6 +16,7 @@ import (
 	"coalesce/solvers/auction"
 	auctionproblem "coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/anytime"
 	"coalesce/solvers/csg/internal/formats"
 	"coalesce/solvers/csg/internal/payoff"
 	"coalesce/solvers/csg/problem"
@@ -27,6 +28,12 @@ type Instance = problem.Listing
 
 // A Coalition is an allowed coalition and its value.
 type Coalition = problem.Listed
+
+// Constraints say which structures are allowed, and which is the best.
+type Constraints = problem.Constraints
+
+// Counts are the numbers of blocks that a structure may have.
+type Counts = problem.Counts
 
 // MaxAgents is the most agents of an instance.
 const MaxAgents = problem.MaxListed
@@ -69,6 +76,11 @@ func NewFew(inst *problem.Instance) *Instance {
 	if inst.N > formats.FewAgents {
 		return nil
 	}
+	return NewSmall(inst)
+}
+
+// NewSmall is New for tables of up to 18 agents, nil of more and of values that are no decimals of a list: then the table is to be solved.
+func NewSmall(inst *problem.Instance) *Instance {
 	l, err := New(inst)
 	if err != nil {
 		return nil
@@ -100,12 +112,12 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	s := auction.Options{Settings: o.Settings, Proof: true}
 	s.Start, s.Target, s.Progress = nil, nil, nil
 	if o.Target != nil {
-		target := o.sign() * *o.Target
+		target := sign(&o.Constraints) * *o.Target
 		s.Target = &target
 	}
 	if o.Progress != nil {
 		s.Progress = func(now solve.Incumbent) {
-			o.Progress(solve.NewIncumbent(now.Seconds, o.signed(now.Value), o.signed(now.Bound), now.Work))
+			o.Progress(solve.NewIncumbent(now.Seconds, signed(&o.Constraints, now.Value), signed(&o.Constraints, now.Bound), now.Work))
 		}
 	}
 	blocks, _, err := problem.TakeStart(&o.Settings, inst.N)
@@ -188,7 +200,7 @@ func newProgram(inst *Instance, c *Constraints) (*program, error) {
 	if err := inst.Check(); err != nil {
 		return nil, err
 	}
-	rules, err := c.rules(inst)
+	rules, err := rulesOf(c, inst)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +212,7 @@ func newProgram(inst *Instance, c *Constraints) (*program, error) {
 	places := min(max(least, most), n+1)
 	var bids []auctionproblem.Bid
 	for k, listed := range inst.Coalitions {
-		if !rules.allow(listed.Agents) {
+		if !rules.Allow(listed.Agents) {
 			continue
 		}
 		goods := make([]int64, len(listed.Agents), len(listed.Agents)+1)
@@ -250,7 +262,7 @@ func (p *program) bidsOf(blocks [][]int) ([]int, error) {
 	}
 	slices.SortFunc(ordered, func(a, b []int) int { return a[0] - b[0] })
 	c := p.constraints
-	if err := c.Blocks.check(len(blocks)); err != nil {
+	if err := c.Blocks.Check(len(blocks)); err != nil {
 		return nil, err
 	}
 	places := min(max(c.Blocks.Least, c.Blocks.Most), p.inst.N+1)
@@ -277,4 +289,43 @@ func (p *program) bidsOf(blocks [][]int) ([]int, error) {
 	}
 	slices.Sort(list)
 	return list, nil
+}
+
+// rulesOf are the constraints on single blocks of an instance.
+func rulesOf(c *Constraints, inst *Instance) (*problem.Rules, error) {
+	r, err := c.Rules(inst.N, inst.Names)
+	if err != nil || !inst.Zeros {
+		return r, err
+	}
+	if c.Blocks != (Counts{}) || len(c.Together) > 0 || !r.Allow([]int{1}) {
+		return nil, solve.InvalidInput("Missing", "found 0, expected -inf beside numbers and sizes of blocks and agents that share one: coalitions that are not listed stand for agents alone")
+	}
+	for _, k := range inst.Coalitions {
+		if len(k.Agents) == 1 && (k.Value < 0) != c.Minimize && k.Value != 0 {
+			return nil, solve.InvalidInput("Missing", "found 0, and agent %s alone is worth %s than that, expected -inf", inst.Name(k.Agents[0]), map[bool]string{false: "less", true: "more"}[c.Minimize])
+		}
+	}
+	return r, nil
+}
+
+// FromGraph lists the coalitions of a graph that blocks may be under constraints, which Solve needs too: without those that two others make up
+// and that are not worth more, unless the number of blocks or agents that share one matter.
+func FromGraph(g *anytime.Instance, c *Constraints) (*Instance, error) {
+	return g.Listing(anytime.ListOptions{Sizes: c.Sizes, Connected: c.Connected, Minimize: c.Minimize, Whole: c.Blocks != (Counts{}) || len(c.Together) > 0})
+}
+
+// sign is -1 where the smallest value is the best.
+func sign(c *Constraints) float64 {
+	if c.Minimize {
+		return -1
+	}
+	return 1
+}
+
+// signed is a number of the auction as one of the instance, or the other way round.
+func signed(c *Constraints, x solve.Number) solve.Number {
+	if c.Minimize {
+		return x.Negated()
+	}
+	return x
 }

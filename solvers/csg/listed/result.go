@@ -81,10 +81,10 @@ func (p *program) result(found *auction.Result) (*Result, error) {
 	if err := r.certify(p.inst); err != nil {
 		return nil, err
 	}
-	if claimed := p.constraints.signed(found.Value); claimed != r.Value {
+	if claimed := signed(p.constraints, found.Value); claimed != r.Value {
 		return nil, fmt.Errorf("%w: the auction says %s, the blocks add up to %s", problem.ErrCheck, claimed, r.Value)
 	}
-	switch bound := p.constraints.signed(found.Bound); {
+	switch bound := signed(p.constraints, found.Bound); {
 	case found.Proven:
 		r.SetProvenBound(bound)
 	case bound != "":
@@ -98,9 +98,9 @@ func (r *Result) certify(inst *Instance) error {
 	if _, err := problem.Blocks(r.Blocks).Labels(inst.N); err != nil {
 		return fmt.Errorf("%w: %w", problem.ErrCheck, err)
 	}
-	rules, err := r.Constraints.rules(inst)
+	rules, err := rulesOf(&r.Constraints, inst)
 	if err == nil {
-		err = r.Constraints.Blocks.check(len(r.Blocks))
+		err = r.Constraints.Blocks.Check(len(r.Blocks))
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", problem.ErrCheck, err)
@@ -109,7 +109,7 @@ func (r *Result) certify(inst *Instance) error {
 	sum := new(big.Int)
 	for _, block := range r.Blocks {
 		at := slices.IndexFunc(inst.Coalitions, func(l Coalition) bool { return slices.Equal(l.Agents, block) })
-		if at < 0 || !rules.allow(block) {
+		if at < 0 || !rules.Allow(block) {
 			return fmt.Errorf("%w: the block %s is not allowed", problem.ErrCheck, inst.CoalitionText(block))
 		}
 		value := big.NewInt(inst.Coalitions[at].Value)

@@ -95,17 +95,17 @@ func (p *program) verifyBound(v *solve.Verdict, x *Result) {
 		return
 	}
 	bound, _ := most.Rat()
-	stated, ok := p.constraints.signed(x.Bound).Rat()
+	stated, ok := signed(p.constraints, x.Bound).Rat()
 	switch {
 	case !ok:
 		v.Refute("found a proof of no bound")
 	case bound.Cmp(stated) <= 0:
-		v.Note("bound: no structure is better than %s, by a tree of prices of cliques computed again", p.constraints.signed(most))
+		v.Note("bound: no structure is better than %s, by a tree of prices of cliques computed again", signed(p.constraints, most))
 		v.BoundChecked = true
 	case x.Proven:
-		v.Refute("the proof gives the bound %s, the result says %s", p.constraints.signed(most), x.Bound)
+		v.Refute("the proof gives the bound %s, the result says %s", signed(p.constraints, most), x.Bound)
 	default:
-		v.Note("no structure is better than %s, by prices of cliques computed again; the stated bound %s comes from a search that did not end", p.constraints.signed(most), x.Bound)
+		v.Note("no structure is better than %s, by prices of cliques computed again; the stated bound %s comes from a search that did not end", signed(p.constraints, most), x.Bound)
 	}
 }
 

@@ -37,9 +37,9 @@ func Ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
 		s = valueRange{least: inst.Law.LeastValue(), unit: -1074}
 		s.largest[1] = 1 // sums may be rounded
 	case inst.Type == Float32:
-		s = spanOf(inst.F32, inst.Sizes, 0)
+		s = spanOf(inst.F32, inst.filter(), 0)
 	default:
-		s = spanOf(inst.F64, inst.Sizes, 0)
+		s = spanOf(inst.F64, inst.filter(), 0)
 	}
 	if inst.Places == 0 && s.largestSumInUnits(inst.N) < 1/u {
 		return solve.Number(sum), nil

@@ -147,7 +147,7 @@ func (s Structure) penalty(inst *Instance) *big.Float {
 	return sum
 }
 
-// partition checks that blocks are disjoint and cover the agents.
+// partition checks that blocks are disjoint and cover the agents, and that there are as many as constraints allow.
 func partition(inst *Instance, s Structure) error {
 	var seen uint64
 	for _, b := range s {
@@ -163,6 +163,9 @@ func partition(inst *Instance, s Structure) error {
 	}
 	if left := inst.GrandCoalition() &^ seen; left != 0 {
 		return fmt.Errorf("%w: found %s in no block", ErrCheck, inst.Coalition(left))
+	}
+	if err := inst.Blocks().Check(len(s)); err != nil {
+		return fmt.Errorf("%w: %w", ErrCheck, err)
 	}
 	return nil
 }
@@ -189,7 +192,7 @@ func NewExact() *big.Float { return new(big.Float).SetPrec(exactBits) }
 
 // ExactValue is a coalition's value, nil for minus infinity. Decimals differ from it by less than their 2^-2000th.
 func ExactValue(inst *Instance, mask uint64) *big.Float {
-	if !inst.Sizes.Allows(mask) {
+	if !inst.filter().allows(mask) {
 		return nil
 	}
 	if inst.Type == Int64 && inst.HoldsValues() {

@@ -52,10 +52,10 @@ func (inst *Instance) FloatsSuffice() bool {
 
 // decimalRange is the range of decimals in units, or where some values are none, that of the binary numbers.
 func (inst *Instance) decimalRange() valueRange {
-	if s := spanOf(inst.F64, inst.Sizes, inst.Places); !s.odd {
+	if s := spanOf(inst.F64, inst.filter(), inst.Places); !s.odd {
 		return s
 	}
-	return spanOf(inst.F64, inst.Sizes, 0)
+	return spanOf(inst.F64, inst.filter(), 0)
 }
 
 // DecimalError is the most by which the decimals of a structure's blocks add up to more than the float64 that stand for them, 0 of other values: each is

@@ -11,25 +11,32 @@ import (
 const (
 	feasibleSteps  = 1 << 31
 	feasibleAgents = 32
+	countedAgents  = 26 // where the number of blocks counts, failed sets are remembered for each
 	feasibleLists  = 1 << 20
 )
 
 // FindFeasible looks for a structure without a forbidden block. It returns nil and true where there is none, and
 // false where it gave up: with the same instance always after as many steps. Agents are covered one after the
 // other, those that the fewest coalitions allow first, and sets of agents that cannot be covered are
-// remembered.
+// remembered, for each number of blocks before them where that counts.
 func (inst *Instance) FindFeasible() (s Structure, known bool) {
+	counts := inst.Blocks()
 	switch {
-	case inst.N == 0:
+	case inst.N == 0 && counts.Least == 0:
 		return Structure{}, true
+	case counts.Least > inst.N:
+		return nil, true
 	case !inst.Sizes.CanDivide(inst.N):
 		return nil, true
-	case !inst.HoldsValues() || inst.N > feasibleAgents:
+	case !inst.HoldsValues() || inst.N > feasibleAgents || counts != (Counts{}) && inst.N > countedAgents:
 		return nil, false
 	}
-	c := &cover{inst: inst, failed: make([]uint64, inst.Len()/64+1)}
+	c := &cover{inst: inst, counts: counts, failed: make([][]uint64, 1)}
+	if counts != (Counts{}) {
+		c.failed = make([][]uint64, inst.N+1)
+	}
 	c.order(c.allowed())
-	ok, known := c.search(inst.GrandCoalition())
+	ok, known := c.search(inst.GrandCoalition(), 0)
 	if !ok || !known {
 		return nil, known
 	}
@@ -42,7 +49,8 @@ type cover struct {
 	inst   *Instance
 	agents []int      // those with the fewest coalitions first
 	lists  [][]uint64 // allowed coalitions by the first of their agents; nil: they are too many
-	failed []uint64   // sets of agents that cannot be covered, a bit each
+	counts Counts     // blocks that there may be
+	failed [][]uint64 // sets of agents that cannot be covered, a bit each, by the blocks before them where these count
 	blocks Structure
 	steps  uint64
 }
@@ -93,12 +101,19 @@ func (c *cover) order(list []uint64, all bool) {
 	}
 }
 
-// search covers the agents that are left; known is false where it gave up.
-func (c *cover) search(left uint64) (ok, known bool) {
+// search covers the agents that are left after so many blocks; known is false where it gave up.
+func (c *cover) search(left uint64, used int) (ok, known bool) {
 	if left == 0 {
-		return true, true
+		return used >= c.counts.Least, true
 	}
-	if c.failed[left>>6]>>(left&63)&1 == 1 {
+	if used == c.counts.Most && used > 0 || used+bits.OnesCount64(left) < c.counts.Least {
+		return false, true
+	}
+	failed := &c.failed[min(used, len(c.failed)-1)]
+	if *failed == nil {
+		*failed = make([]uint64, c.inst.Len()/64+1)
+	}
+	if (*failed)[left>>6]>>(left&63)&1 == 1 {
 		return false, true
 	}
 	agent := c.agents[slices.IndexFunc(c.agents, func(a int) bool { return left>>a&1 == 1 })]
@@ -110,7 +125,7 @@ func (c *cover) search(left uint64) (ok, known bool) {
 		if block&^left != 0 || c.lists == nil && !c.allows(block) {
 			return false, true
 		}
-		if ok, known = c.search(left &^ block); ok {
+		if ok, known = c.search(left&^block, used+1); ok {
 			c.blocks = append(c.blocks, block)
 		}
 		return ok, known
@@ -131,6 +146,6 @@ func (c *cover) search(left uint64) (ok, known bool) {
 			}
 		}
 	}
-	c.failed[left>>6] |= 1 << (left & 63)
+	(*failed)[left>>6] |= 1 << (left & 63)
 	return false, true
 }

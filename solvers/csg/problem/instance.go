@@ -53,16 +53,20 @@ type Instance struct {
 	I64    []int64
 	F32    []float32
 	F64    []float64
-	Law    Law      // that all values follow; nil: they are what the slice says
-	Places int      // of float64 alone: a value stands for the decimal of so many places that it is nearest to; 0: values are binary
-	Sizes  Sizes    // of blocks, which Restrict sets; other coalitions are forbidden
+	Law    Law   // that all values follow; nil: they are what the slice says
+	Places int   // of float64 alone: a value stands for the decimal of so many places that it is nearest to; 0: values are binary
+	Sizes  Sizes // of blocks, which Restrict sets; other coalitions are forbidden
+
+	Constraints *Constraints // that Constrain set besides the smallest value and sizes; nil: there are none
+
 	Source string   // the file, or the distribution and seed
 	Notes  []string // what was changed on the way in, one sentence each
 
 	safe    preparedState
 	largest float64 // magnitude of decimals, when they were read; 0: not known
 
-	minimized bool // Minimize has negated the values
+	minimized bool     // Minimize has negated the values
+	set       []uint64 // coalitions that Constraints allow, a bit each; nil: all
 }
 
 // preparedState is the values that Promote has looked at: whoever sets another slice has them looked at again.
@@ -71,10 +75,11 @@ type preparedState struct {
 	n     int
 	as    Value
 	sizes Sizes
+	set   *uint64
 }
 
 func (inst *Instance) prepared() preparedState {
-	return preparedState{unsafe.SliceData(inst.Bytes()), inst.N, inst.Type, inst.Sizes}
+	return preparedState{unsafe.SliceData(inst.Bytes()), inst.N, inst.Type, inst.Sizes, unsafe.SliceData(inst.set)}
 }
 
 // NewInstance makes an instance of values, which it keeps, and promotes it.
@@ -138,9 +143,9 @@ func Footprint(n int, as Value) int64 {
 func (inst *Instance) GrandCoalition() uint64 { return inst.Len() - 1 }
 
 // Value64 is a coalition's value as a float64: exact unless it is an int64
-// beyond 2^53. It is minus infinity for a coalition that Sizes forbids.
+// beyond 2^53. It is minus infinity for a coalition that Sizes or Constraints forbid.
 func (inst *Instance) Value64(mask uint64) float64 {
-	if !inst.Sizes.Allows(mask) {
+	if !inst.filter().allows(mask) {
 		return math.Inf(-1)
 	}
 	switch {
@@ -159,9 +164,9 @@ func (inst *Instance) Value64(mask uint64) float64 {
 }
 
 // ValueDecimals is a coalition's value in decimals: every digit of an integer, the
-// shortest decimals that give the same float, -inf of a coalition that Sizes forbids.
+// shortest decimals that give the same float, -inf of a coalition that Sizes or Constraints forbid.
 func (inst *Instance) ValueDecimals(mask uint64) string {
-	if !inst.Sizes.Allows(mask) {
+	if !inst.filter().allows(mask) {
 		return "-inf"
 	}
 	switch {

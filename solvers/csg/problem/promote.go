@@ -48,11 +48,14 @@ func (inst *Instance) Prepared() (*Instance, error) {
 	if err := inst.Check(); err != nil {
 		return nil, err
 	}
-	if inst.Law != nil || inst.safe == inst.prepared() && (inst.Sizes != 0 || inst.Len() > looks) {
+	if inst.Law != nil || inst.safe == inst.prepared() && (inst.isRestricted() || inst.Len() > looks) {
 		return inst, nil
 	}
-	if inst.Sizes != 0 {
+	switch {
+	case inst.Sizes != 0:
 		return nil, solve.InvalidInput("Sizes", "found %s for values that are not restricted to them, expected none, and a call of Restrict", inst.Sizes)
+	case inst.set != nil || inst.Constraints != nil && inst.Constraints.restricts():
+		return nil, solve.InvalidInput("Constraints", "found some for values that are not restricted to them, expected none, and a call of Constrain")
 	}
 	whole := *inst
 	whole.Notes = slices.Clip(whole.Notes)
@@ -69,7 +72,7 @@ func (inst *Instance) Prepared() (*Instance, error) {
 // CheckUnchanged is an error where a program has changed values in place since Promote saw them, so that their sums
 // exceed the type. Of values that Restrict has forbidden it knows nothing.
 func (inst *Instance) CheckUnchanged() error {
-	if inst.Law != nil || inst.Sizes != 0 {
+	if inst.Law != nil || inst.isRestricted() {
 		return nil
 	}
 	again := *inst
@@ -86,7 +89,7 @@ func (inst *Instance) CheckUnchanged() error {
 func (inst *Instance) widen() error {
 	switch inst.Type {
 	case Int16:
-		if most := spanOf(inst.I16, 0, 0).largestSum(inst.N); most > math.MaxInt16 {
+		if most := spanOf(inst.I16, filter{}, 0).largestSum(inst.N); most > math.MaxInt16 {
 			inst.Note("values are promoted from int16 to int32: those of a structure could add up to %v, beyond 2^15-1", most)
 			SetValues(inst, Convert[int16, int32](inst.I16))
 		}

@@ -72,9 +72,9 @@ func recast[T Number](inst *Instance, values []T, types []Value) *Recast {
 	if types[0] == inst.Type {
 		return unchanged(inst)
 	}
-	s := spanOf(values[:min(len(values), 1<<12)], inst.Sizes, inst.Places)
+	s := spanOf(values[:min(len(values), 1<<12)], inst.filter(), inst.Places)
 	if s.fits(inst.N, Int64) { // else a few values tell that no type holds all
-		s = spanOf(values, inst.Sizes, inst.Places)
+		s = spanOf(values, inst.filter(), inst.Places)
 	}
 	k := slices.IndexFunc(types, func(t Value) bool {
 		switch {
@@ -88,26 +88,26 @@ func recast[T Number](inst *Instance, values []T, types []Value) *Recast {
 	if k < 0 || types[k] == inst.Type {
 		return unchanged(inst)
 	}
-	r := &Recast{Instance: &Instance{N: inst.N, Names: inst.Names, Source: inst.Source, Sizes: inst.Sizes}, of: inst, unit: s.unit, Forbids: s.forbids, least: -s.largestSumInUnits(inst.N)}
+	r := &Recast{Instance: &Instance{N: inst.N, Names: inst.Names, Source: inst.Source, Sizes: inst.Sizes, Constraints: inst.Constraints, set: inst.set}, of: inst, unit: s.unit, Forbids: s.forbids, least: -s.largestSumInUnits(inst.N)}
 	switch types[k] {
 	case Int16:
-		SetValues(r.Instance, units[T, int16](values, s, inst.Sizes))
+		SetValues(r.Instance, units[T, int16](values, s, inst.filter()))
 	case Int32:
-		SetValues(r.Instance, units[T, int32](values, s, inst.Sizes))
+		SetValues(r.Instance, units[T, int32](values, s, inst.filter()))
 	default:
-		SetValues(r.Instance, units[T, int64](values, s, inst.Sizes))
+		SetValues(r.Instance, units[T, int64](values, s, inst.filter()))
 	}
 	return r
 }
 
 // units are values in units, and in a fourth of the type's range below 0 what is forbidden.
-func units[F Number, T int16 | int32 | int64](values []F, s valueRange, sizes Sizes) []T {
+func units[F Number, T int16 | int32 | int64](values []F, s valueRange, only filter) []T {
 	to := make([]T, len(values))
 	scale := math.Ldexp(1, -s.unit)
 	forbidden := T(math.Ldexp(-1, int(8*unsafe.Sizeof(to[0]))-2))
 	InParallel(uint64(len(values)), func(_ int, a, b uint64) {
 		for mask := a; mask < b; mask++ {
-			if x := float64(values[mask]); math.IsInf(x, -1) || !sizes.Allows(mask) {
+			if x := float64(values[mask]); math.IsInf(x, -1) || !only.allows(mask) {
 				to[mask] = forbidden
 			} else {
 				if s.factor != 1 {
@@ -175,7 +175,7 @@ type valueRange struct {
 }
 
 // spanOf reads all values, on all cores. With places above 0 they are decimals.
-func spanOf[T Number](values []T, sizes Sizes, places int) valueRange {
+func spanOf[T Number](values []T, only filter, places int) valueRange {
 	factor := math.Pow10(places)
 	found := make([]valueRange, ParallelRanges(uint64(len(values))))
 	InParallel(uint64(len(values)), func(part int, from, to uint64) {
@@ -186,7 +186,7 @@ func spanOf[T Number](values []T, sizes Sizes, places int) valueRange {
 		}
 		for mask := from; mask < to; mask++ {
 			x := float64(values[mask])
-			if math.IsInf(x, 0) || !sizes.Allows(mask) {
+			if math.IsInf(x, 0) || !only.allows(mask) {
 				s.forbids = true
 				continue
 			}

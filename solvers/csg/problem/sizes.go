@@ -109,13 +109,22 @@ func (inst *Instance) Restrict(s Sizes) error {
 	if inst == nil {
 		return inst.Check()
 	}
-	if inst.Sizes != 0 {
-		return solve.InvalidInput("Sizes", "found %s, to which blocks are restricted already, expected none", inst.Sizes)
+	if inst.isRestricted() {
+		return solve.InvalidInput("Sizes", "found an instance that is restricted already, expected one that is not")
 	}
 	if s == 0 {
 		return nil
 	}
-	if s&1 != 0 || s>>(MaxAgents+1) != 0 {
+	if err := inst.restrict(filter{sizes: s}); err != nil {
+		return err
+	}
+	inst.Note("blocks have %s members: no other coalition is allowed", s)
+	return nil
+}
+
+// restrict is Restrict to the coalitions that a filter allows, without a note of it.
+func (inst *Instance) restrict(only filter) error {
+	if s := only.sizes; s&1 != 0 || s>>(MaxAgents+1) != 0 {
 		return solve.InvalidInput("sizes", "found some beyond 1 to %d, expected what ParseSizes gives", MaxAgents)
 	}
 	if err := inst.Check(); err != nil {
@@ -127,24 +136,23 @@ func (inst *Instance) Restrict(s Sizes) error {
 	x, fits := int64(0), true
 	switch inst.Type {
 	case Int16:
-		if x, fits = forbidding(inst.I16, s, inst.N); x < math.MinInt16/2 {
+		if x, fits = forbidding(inst.I16, only, inst.N); x < math.MinInt16/2 {
 			inst.Note("values are promoted from int16 to int32: those of forbidden coalitions need it")
 			SetValues(inst, Convert[int16, int32](inst.I16))
 		}
 	case Int32:
-		if x, fits = forbidding(inst.I32, s, inst.N); float64(x)*float64(inst.N) < math.MinInt32 {
+		if x, fits = forbidding(inst.I32, only, inst.N); float64(x)*float64(inst.N) < math.MinInt32 {
 			inst.Note("values are promoted from int32 to int64: those of forbidden coalitions need it")
 			SetValues(inst, Convert[int32, int64](inst.I32))
 		}
 	case Int64:
-		x, fits = forbidding(inst.I64, s, inst.N)
+		x, fits = forbidding(inst.I64, only, inst.N)
 	}
 	if !fits {
 		return errRestricted
 	}
-	inst.Law, inst.Sizes = nil, s
+	inst.Law, inst.Sizes, inst.set = nil, only.sizes, only.set
 	inst.forbidValue(x)
-	inst.Note("blocks have %s members: no other coalition is allowed", s)
 	return nil
 }
 
@@ -152,15 +160,22 @@ var errRestricted = fmt.Errorf("%w: found integers too large to tell forbidden c
 
 // forbidding is the value of forbidden coalitions among integers; false where two such
 // values exceed 64 bits.
-func forbidding[T int16 | int32 | int64](values []T, s Sizes, n int) (int64, bool) {
-	type extent struct{ least, largest [MaxAgents + 1]int64 } // by the members of a coalition; 0 among them
+func forbidding[T int16 | int32 | int64](values []T, only filter, n int) (int64, bool) {
+	type extent struct { // by the members of a coalition; 0 among them
+		least, largest [MaxAgents + 1]int64
+		forbidden      int // members of the smallest forbidden coalition
+	}
 	found := make([]extent, ParallelRanges(uint64(len(values))))
 	InParallel(uint64(len(values)), func(part int, from, to uint64) {
 		e := &found[part]
+		e.forbidden = n
 		for mask := from; mask < to; mask++ {
-			if s.Allows(mask) {
-				k, v := bits.OnesCount64(mask), int64(values[mask])
+			k := bits.OnesCount64(mask)
+			if only.allows(mask) {
+				v := int64(values[mask])
 				e.least[k], e.largest[k] = min(e.least[k], v), max(e.largest[k], v)
+			} else {
+				e.forbidden = min(e.forbidden, k)
 			}
 		}
 	})
@@ -173,32 +188,35 @@ func forbidding[T int16 | int32 | int64](values []T, s Sizes, n int) (int64, boo
 			}
 		}
 	}
-	least := bits.TrailingZeros64(^uint64(s | 1)) // members of a forbidden coalition
-	below := uint64(-low[n]) + uint64(high[max(0, n-least)]) + 1
+	least := n
+	for _, e := range found {
+		least = min(least, e.forbidden)
+	}
+	below := uint64(-low[n]) + uint64(high[n-least]) + 1
 	return -int64(below), below <= 1<<62
 }
 
-// forbidValue gives the coalitions that Sizes forbids a value, among floats minus infinity.
+// forbidValue gives the coalitions that are forbidden a value, among floats minus infinity.
 func (inst *Instance) forbidValue(x int64) {
 	switch inst.Type {
 	case Int16:
-		forbid(inst.I16, inst.Sizes, int16(x))
+		forbid(inst.I16, inst.filter(), int16(x))
 	case Int32:
-		forbid(inst.I32, inst.Sizes, int32(x))
+		forbid(inst.I32, inst.filter(), int32(x))
 	case Int64:
-		forbid(inst.I64, inst.Sizes, x)
+		forbid(inst.I64, inst.filter(), x)
 	case Float32:
-		forbid(inst.F32, inst.Sizes, float32(math.Inf(-1)))
+		forbid(inst.F32, inst.filter(), float32(math.Inf(-1)))
 	default:
-		forbid(inst.F64, inst.Sizes, math.Inf(-1))
+		forbid(inst.F64, inst.filter(), math.Inf(-1))
 	}
 	inst.safe = inst.prepared()
 }
 
-func forbid[T Number](values []T, s Sizes, x T) {
+func forbid[T Number](values []T, only filter, x T) {
 	InParallel(uint64(len(values)), func(_ int, from, to uint64) {
 		for mask := from; mask < to; mask++ {
-			if !s.Allows(mask) {
+			if !only.allows(mask) {
 				values[mask] = x
 			}
 		}

@@ -45,6 +45,7 @@ func (t *Task) Met() bool {
 // An Outcome is what an algorithm found, and how.
 type Outcome struct {
 	Algorithm  reference.Method // that the caller named, or that was run in its place
+	Infeasible bool             // no structure is allowed; there is none here
 	Met        bool             // the incumbent, which is worth the target, ended the solve; there is no structure here
 	Variant    string           // that ran, with its family
 	Reason     string           // why the variant was chosen, or what was done

@@ -81,6 +81,8 @@ func (a PriceAlgorithm) Solve(ctx context.Context, t *Task, out *Outcome) error 
 	}
 	if exact {
 		out.setClaim(as, out.Claimed)
+	} else if inst.Type == problem.Int16 && as.Changed() {
+		out.Claimed = as.Total(out.Claimed)
 	} else if inst.Places > 0 && !inst.FloatsSuffice() && o.Algorithm == "" && o.Variant == "" && !provesDecimals(inst, found) {
 		return fmt.Errorf("%w: prices of float64 leave a gap between decimals", price.ErrCostly)
 	}

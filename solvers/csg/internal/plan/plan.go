@@ -36,6 +36,10 @@ type Plan struct {
 func New(o *solve.Settings, inst *problem.Instance, kept *checkpoint.Spec) (*Plan, error) {
 	p := &Plan{Facts: o.WeakestFacts(), Asked: o.Algorithm != "" || o.Variant != ""}
 	method := reference.Method(o.Algorithm)
+	if counts := inst.Blocks(); counts != (problem.Counts{}) {
+		p.Method = reference.DP
+		return p, checkLayers(o, inst, kept)
+	}
 	if !p.Asked && o.RankCount() == 1 {
 		var err error
 		if p.First, err = chooseAlgorithm(o, p.Facts, inst.N); err != nil {
@@ -72,6 +76,21 @@ func New(o *solve.Settings, inst *problem.Instance, kept *checkpoint.Spec) (*Pla
 		p.refusal = solve.InvalidInput("Algorithm", "found %s: a checkpoint is kept by %s alone", p.Method, reference.Apart)
 	}
 	return p, nil
+}
+
+// checkLayers returns an error where layers of numbers of blocks, a dynamic program on a host's cores, cannot do a solve.
+func checkLayers(o *solve.Settings, inst *problem.Instance, kept *checkpoint.Spec) error {
+	switch {
+	case o.Algorithm != "" && o.Algorithm != string(reference.DP):
+		return solve.InvalidInput("Algorithm", "found %.40q, expected %s or none beside a number of blocks: its layers are a dynamic program on the host's cores", o.Algorithm, reference.DP)
+	case o.Variant != "":
+		return solve.InvalidInput("Variant", "found %.40q, expected none beside a number of blocks: no kernels count them", o.Variant)
+	case o.RankCount() > 1:
+		return solve.InvalidInput("Ranks", "found %d, expected one beside a number of blocks", o.RankCount())
+	case kept != nil:
+		return solve.InvalidInput("Checkpoint", "found a file, expected none beside a number of blocks")
+	}
+	return variants.CheckHostMemory(inst.N, hostdp.LayersMemory(inst.N, inst.Type, inst.Blocks()))
 }
 
 // CheckCheckpoint returns an error where the algorithms of the plan keep no checkpoint, and one is asked for.

@@ -3,6 +3,7 @@ package variants
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"coalesce/autotune/tuned"
@@ -74,10 +75,17 @@ func hasRoomForCopy(n int) bool {
 	if n < 24 {
 		return true
 	}
+	return CheckHostMemory(n, 2*problem.Footprint(n, problem.Int64)) == nil
+}
+
+// CheckHostMemory returns an error if this machine has less than some bytes of free memory for n agents.
+func CheckHostMemory(n int, need int64) error {
 	d := host.Open(1)
 	defer d.Close()
-	free := d.Facts().Free
-	return free == 0 || 2*problem.Footprint(n, problem.Int64) <= free
+	if facts := d.Facts(); facts.Free > 0 && need > facts.Free {
+		return fmt.Errorf("%d agents take %s: %w", n, facts.MemoryShortage(float64(need)), device.ErrMemory)
+	}
+	return nil
 }
 
 // QuickerMethod returns the method of csg/splits that is expected to take less time. reference.IDP evaluates fewer

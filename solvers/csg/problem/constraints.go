@@ -1,4 +1,4 @@
-package listed
+package problem
 
 import (
 	"fmt"
@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"coalesce/solvers/csg/anytime"
-	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/names"
 	"coalesce/solvers/solve"
@@ -28,34 +26,12 @@ type Constraints struct {
 	// agents with an edge from each to the next, such as "1 3 2", which connect blocks of listed coalitions and tables; repeat it for more
 	Edges []string `option:"edges" whole:"true" default:"none" json:"edges,omitempty" none:"there are none"`
 	// numbers of members that blocks may have
-	Sizes problem.Sizes `json:"sizes,omitzero" none:"there is no restriction"`
+	Sizes Sizes `json:"sizes,omitzero" none:"there is no restriction"`
 }
 
 // List reports whether there are constraints that list the coalitions of a table, which others than sizes of blocks and Minimize do.
 func (c *Constraints) List() bool {
 	return c.Connected || c.Blocks != (Counts{}) || len(c.Together)+len(c.Separate)+len(c.Edges) > 0
-}
-
-// FromGraph lists the coalitions of a graph that blocks may be under constraints, which Solve needs too: without those that two others make up
-// and that are not worth more, unless the number of blocks or agents that share one matter.
-func FromGraph(g *anytime.Instance, c *Constraints) (*Instance, error) {
-	return g.Listing(anytime.ListOptions{Sizes: c.Sizes, Connected: c.Connected, Minimize: c.Minimize, Whole: c.Blocks != (Counts{}) || len(c.Together) > 0})
-}
-
-// sign is -1 where the smallest value is the best.
-func (c *Constraints) sign() float64 {
-	if c.Minimize {
-		return -1
-	}
-	return 1
-}
-
-// signed is a number of the auction as one of the instance, or the other way round.
-func (c *Constraints) signed(x solve.Number) solve.Number {
-	if c.Minimize {
-		return x.Negated()
-	}
-	return x
 }
 
 // Counts are the numbers of blocks that a structure may have: Least at least, and Most at most. 0 is no limit.
@@ -93,45 +69,45 @@ func (c *Counts) UnmarshalText(text []byte) error {
 			most, err = strconv.Atoi(strings.TrimSpace(high))
 		}
 	}
-	if err != nil || least < 1 || most != 0 && most < least || most > MaxAgents || least > MaxAgents || isRange && most == 0 && high != "" {
+	if err != nil || least < 1 || most != 0 && most < least || most > MaxListed || least > MaxListed || isRange && most == 0 && high != "" {
 		return solve.AsInputError(fmt.Errorf("found the number of blocks %q, expected a number from 1 on, or a range such as 1-4 or 2-", text))
 	}
 	*c = Counts{least, most}
 	return nil
 }
 
-// check returns an error unless a structure may have so many blocks.
-func (c Counts) check(blocks int) error {
+// Check returns an error unless a structure may have so many blocks.
+func (c Counts) Check(blocks int) error {
 	if blocks < c.Least || c.Most > 0 && blocks > c.Most {
 		return fmt.Errorf("found %s, expected %s", formats.Count(blocks, "block"), c)
 	}
 	return nil
 }
 
-// rules are constraints by agents' numbers.
-type rules struct {
-	sizes    problem.Sizes
+// Rules are constraints on single blocks, by agents' numbers.
+type Rules struct {
+	sizes    Sizes
 	together [][]int // ascending
 	separate [][]int
 	near     [][]int // the agents to which each has an edge, from 1; nil: blocks need no edges
 }
 
-// rules are the constraints on single blocks of an instance.
-func (c *Constraints) rules(inst *Instance) (*rules, error) {
-	r := &rules{sizes: c.Sizes}
+// Rules are the constraints on single blocks of n agents, whose names may be nil.
+func (c *Constraints) Rules(n int, names []string) (*Rules, error) {
+	r := &Rules{sizes: c.Sizes}
 	var err error
-	if r.together, err = groups("Together", c.Together, inst); err != nil {
+	if r.together, err = groups("Together", c.Together, n, names); err != nil {
 		return nil, err
 	}
-	if r.separate, err = groups("Separate", c.Separate, inst); err != nil {
+	if r.separate, err = groups("Separate", c.Separate, n, names); err != nil {
 		return nil, err
 	}
-	chains, err := numbers("Edges", c.Edges, inst)
+	chains, err := numbers("Edges", c.Edges, n, names)
 	if err != nil {
 		return nil, err
 	}
 	if len(chains) > 0 {
-		r.near = make([][]int, inst.N+1)
+		r.near = make([][]int, n+1)
 	}
 	for _, chain := range chains {
 		for k, agent := range chain[1:] {
@@ -139,24 +115,12 @@ func (c *Constraints) rules(inst *Instance) (*rules, error) {
 			r.near[chain[k]] = append(r.near[chain[k]], agent)
 		}
 	}
-	if !inst.Zeros {
-		return r, nil
-	}
-	switch {
-	case c.Blocks != Counts{}, len(r.together) > 0, !r.allow([]int{1}):
-		return nil, solve.InvalidInput("Missing", "found 0, expected -inf beside numbers and sizes of blocks and agents that share one: coalitions that are not listed stand for agents alone")
-	}
-	for _, k := range inst.Coalitions {
-		if len(k.Agents) == 1 && (k.Value < 0) != c.Minimize && k.Value != 0 {
-			return nil, solve.InvalidInput("Missing", "found 0, and agent %s alone is worth %s than that, expected -inf", inst.Name(k.Agents[0]), map[bool]string{false: "less", true: "more"}[c.Minimize])
-		}
-	}
 	return r, nil
 }
 
 // groups reads sets of agents, by number or by name.
-func groups(field string, lists []string, inst *Instance) ([][]int, error) {
-	sets, err := numbers(field, lists, inst)
+func groups(field string, lists []string, n int, agents []string) ([][]int, error) {
+	sets, err := numbers(field, lists, n, agents)
 	for k, set := range sets {
 		slices.Sort(set)
 		if sets[k] = slices.Compact(set); len(sets[k]) < 2 {
@@ -167,13 +131,13 @@ func groups(field string, lists []string, inst *Instance) ([][]int, error) {
 }
 
 // numbers reads lists of two agents or more, by number or by name.
-func numbers(field string, lists []string, inst *Instance) (out [][]int, err error) {
-	number := make(map[string]int, len(inst.Names))
-	for i, name := range inst.Names {
+func numbers(field string, lists []string, n int, agents []string) (out [][]int, err error) {
+	number := make(map[string]int, len(agents))
+	for i, name := range agents {
 		number[name] = i + 1
 	}
 	var known func(string) bool
-	if inst.Names != nil {
+	if agents != nil {
 		known = func(word string) bool { return number[word] > 0 }
 	}
 	for _, list := range lists {
@@ -187,8 +151,8 @@ func numbers(field string, lists []string, inst *Instance) (out [][]int, err err
 			if agent == 0 {
 				agent, err = strconv.Atoi(word)
 			}
-			if err != nil || agent < 1 || agent > inst.N {
-				return nil, solve.InvalidInput(field, "found agent %s, expected a number from 1 to %d, or a name where agents have names", formats.Quote(word), inst.N)
+			if err != nil || agent < 1 || agent > n {
+				return nil, solve.InvalidInput(field, "found agent %s, expected a number from 1 to %d, or a name where agents have names", formats.Quote(word), n)
 			}
 			group = append(group, agent)
 		}
@@ -200,9 +164,9 @@ func numbers(field string, lists []string, inst *Instance) (out [][]int, err err
 	return out, nil
 }
 
-// allow reports whether agents, ascending, may be a block.
-func (r *rules) allow(agents []int) bool {
-	if r.sizes != 0 && r.sizes>>min(len(agents), problem.MaxAgents)&1 == 0 {
+// Allow reports whether agents, ascending, may be a block.
+func (r *Rules) Allow(agents []int) bool {
+	if r.sizes != 0 && r.sizes>>min(len(agents), MaxAgents)&1 == 0 {
 		return false
 	}
 	count := func(group []int) (members int) {
@@ -227,7 +191,7 @@ func (r *rules) allow(agents []int) bool {
 }
 
 // connected reports whether edges among agents, ascending, lead from one to all.
-func (r *rules) connected(agents []int) bool {
+func (r *Rules) connected(agents []int) bool {
 	reached := make([]bool, len(agents))
 	reached[0] = true
 	next, count := []int{agents[0]}, 1

@@ -184,7 +184,13 @@ func (r *run) attempts(ctx context.Context, algorithms iter.Seq2[Method, attempt
 				out := &attempt.Outcome{Algorithm: m}
 				var err error
 				if out.Met = r.task.Met(); !out.Met {
+					finish := func() {}
+					if m != ByPrices { // which prove bounds of their own
+						after, wait := attempt.PassDelays(r.inst.N)
+						finish = r.task.BoundBeside(ctx, after, wait)
+					}
 					err = a.Solve(ctx, r.task, out)
+					finish()
 				}
 				if errors.Is(err, context.Canceled) && ctx.Err() == nil && r.task.Met() {
 					out.Met, err = true, nil
@@ -282,8 +288,8 @@ func (r *run) acceptIncumbent() error {
 		return err
 	}
 	res.Value = best.Value
-	if best.Bound == "" && r.inst.N <= problem.SharesAgents {
-		best.Bound = r.inst.ShareBound()
+	if best.Bound == "" && r.inst.N <= problem.PassAgents {
+		best.Bound = r.inst.PassBound(context.Background())
 	}
 	res.SetBound(best.Bound)
 	res.Value, res.Bound = r.inst.Signed(res.Value), r.inst.Signed(res.Bound)

@@ -120,16 +120,17 @@ func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 	case r.Prices != nil:
 		verifyPrices(v, inst, r)
 	case !x.Proven && x.Bound != "":
-		verifyShares(v, inst, x.Bound)
+		verifyPass(v, inst, x.Bound)
 	default:
 		v.NoteUnchecked()
 	}
 	return v, nil
 }
 
-// verifyShares holds the bound of a solve that was ended against that of the agents' shares.
-func verifyShares(v *solve.Verdict, inst *problem.Instance, stated solve.Number) {
-	bound, ok := inst.ShareBound().Rat()
+// verifyPass holds the bound of a solve that was ended against that of a pass over the values.
+func verifyPass(v *solve.Verdict, inst *problem.Instance, stated solve.Number) {
+	most := inst.PassBound(context.Background())
+	bound, ok := most.Rat()
 	claimed, too := inst.Signed(stated).Rat()
 	if !ok || !too || claimed.Cmp(bound) < 0 {
 		v.NoteUnchecked()
@@ -137,10 +138,10 @@ func verifyShares(v *solve.Verdict, inst *problem.Instance, stated solve.Number)
 	}
 	v.BoundChecked = true
 	if inst.IsMinimized() {
-		v.Note("bound: no structure is worth less than %s, the sum of each agent's least equal share of a coalition", inst.Signed(inst.ShareBound()))
+		v.Note("bound: no structure is worth less than %s, by each agent's least equal share of a coalition, and by the least values of coalitions of each size", inst.Signed(most))
 		return
 	}
-	v.Note("bound: no structure exceeds %s, the sum of each agent's largest equal share of a coalition", inst.ShareBound())
+	v.Note("bound: no structure exceeds %s, by each agent's largest equal share of a coalition, and by the largest values of coalitions of each size", most)
 }
 
 // sameConstraints reports whether constraints are written alike.

@@ -4,6 +4,7 @@ package attempt
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"coalesce/runtime/device"
@@ -34,6 +35,51 @@ type Task struct {
 	Settings  *solve.Settings
 	Facts     device.Facts       // of the weakest device
 	Incumbent *problem.Incumbent // gets what algorithms find on their way
+
+	passed atomic.Pointer[solve.Number] // the bound of BoundBeside; nil: there is none yet
+}
+
+// PassDelays are when a pass over the values of n agents begins beside an algorithm, and how long the end of a solve waits for it: after a second
+// where it takes a second or less, and the end needs none.
+func PassDelays(n int) (after, wait time.Duration) {
+	if n <= problem.PassAgents {
+		return time.Second, 0
+	}
+	return 0, 500 * time.Millisecond
+}
+
+// BoundBeside makes the bound of a pass over the values beside an algorithm, by these delays. The caller calls the returned function once the algorithm
+// has ended, which waits if ctx has ended too, and gives the incumbent its bound.
+func (t *Task) BoundBeside(ctx context.Context, after, wait time.Duration) (finish func()) {
+	if t.Incumbent.Bound != "" || !t.Instance.HoldsValues() {
+		return func() {}
+	}
+	passing, end := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-time.After(after):
+		case <-passing.Done():
+			return
+		}
+		if bound := t.Instance.PassBound(passing); bound != "" {
+			t.passed.Store(&bound)
+		}
+	}()
+	return func() {
+		if ctx.Err() != nil {
+			select {
+			case <-done:
+			case <-time.After(wait):
+			}
+		}
+		end()
+		<-done
+		if bound := t.passed.Load(); bound != nil {
+			t.Incumbent.Offer(nil, *bound)
+		}
+	}
 }
 
 // Met reports whether the incumbent is worth the target of the settings.
@@ -69,22 +115,18 @@ func (out *Outcome) setClaim(as *problem.Recast, claimed string) {
 	}
 }
 
-// sharesAfter is when a dynamic program gets a bound, which takes a pass over the values.
-const sharesAfter = time.Second
-
 // shareReporter returns a function that reports the finished share of the work since start, and the best structure
-// so far, to the progress of the task's settings. After a while without a bound, it has one of the agents' shares.
+// so far, to the progress of the task's settings, with the bound of BoundBeside where there is no other.
 func (t *Task) shareReporter(start time.Time) func(share float64) {
-	tried := t.Instance.N > problem.SharesAgents
 	return func(share float64) {
 		if t.Settings.Progress == nil {
 			return
 		}
-		if !tried && t.Incumbent.Bound == "" && time.Since(start) > sharesAfter {
-			tried = true
-			t.Incumbent.Bound = t.Instance.ShareBound()
+		bound := t.Incumbent.Bound
+		if passed := t.passed.Load(); passed != nil && bound == "" {
+			bound = *passed
 		}
-		now := solve.NewIncumbent(time.Since(start).Seconds(), t.Incumbent.Value, t.Incumbent.Bound, 0)
+		now := solve.NewIncumbent(time.Since(start).Seconds(), t.Incumbent.Value, bound, 0)
 		now.Share = share
 		t.Settings.Progress(now)
 	}

@@ -1,13 +1,14 @@
 package problem
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
 )
 
 // No structure of random instances, looked at one by one, is worth more than the shares; where one coalition is worth most a member, they are its worth.
-func TestShareBound(t *testing.T) {
+func TestPassBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 8))
 	for k := range 2000 {
 		n := 1 + r.IntN(8)
@@ -35,7 +36,7 @@ func TestShareBound(t *testing.T) {
 				best[m] = max(best[m], best[part]+best[m&^part])
 			}
 		}
-		bound, most := inst.ShareBound(), best[len(best)-1]
+		bound, most := inst.PassBound(context.Background()), best[len(best)-1]
 		if bound == "" {
 			if !math.IsInf(most, -1) {
 				t.Fatalf("%d: found no bound on %v", k, most)
@@ -46,6 +47,12 @@ func TestShareBound(t *testing.T) {
 			t.Fatalf("%d: found the bound %s on %v", k, bound, most)
 		}
 	}
+	// Two blocks of three agents are one of two agents and one of one.
+	few := &Instance{N: 3, Constraints: &Constraints{Blocks: Counts{Least: 2, Most: 2}}}
+	SetValues(few, []int32{0, 5, 5, 7, 5, 6, 7, 8})
+	if bound := few.PassBound(context.Background()); bound != "12" {
+		t.Errorf("found the bound %s of two blocks, expected 12", bound)
+	}
 	values := make([]int64, 1<<9)
 	for m := range values {
 		values[m] = -5
@@ -53,15 +60,15 @@ func TestShareBound(t *testing.T) {
 	values[0], values[len(values)-1] = 0, 18
 	inst := &Instance{N: 9}
 	SetValues(inst, values)
-	if bound := inst.ShareBound(); bound != "18" {
+	if bound := inst.PassBound(context.Background()); bound != "18" {
 		t.Errorf("found the bound %s, expected 18", bound)
 	}
 }
 
-func BenchmarkShareBound(b *testing.B) {
+func BenchmarkPassBound(b *testing.B) {
 	inst := &Instance{N: 22}
 	SetValues(inst, make([]int32, 1<<22))
 	for b.Loop() {
-		inst.ShareBound()
+		inst.PassBound(context.Background())
 	}
 }

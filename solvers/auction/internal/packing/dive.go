@@ -10,18 +10,40 @@ import (
 const (
 	dives   = 4  // most dives from the first relaxation of the root
 	retries = 12 // bids of a dive that are left out after all
+	few     = 16 // prices of which many bids have each
 	depth   = 3  // most pivots of a dive, in units of its relaxation's own
 )
 
-// diveAmongTies dives from the root's first relaxation where that had to perturb costs: many packings are
-// worth what it is, and a dive meets one of them.
+// diveAmongTies dives from the root's first relaxation where that had to perturb costs, and exchanges bids before each dive where there are few prices:
+// many packings are worth what it is, and a search meets one of them. Where goods have to be sold it dives alone.
 func (t *tree) diveAmongTies(ctx context.Context, n *node, r *relaxation, h *improver) {
+	if r.solver.Perturbations == 0 && t.cover.cliques == nil {
+		return
+	}
+	var swaps *swapper
+	if t.equal = t.cover.cliques == nil && t.fewPrices(); t.equal {
+		swaps = newSwapper(t.g, t.prices, n.live, 0)
+	}
 	for range dives {
-		if r.solver.Perturbations == 0 && t.cover.cliques == nil || t.prunes(n, n.bound) || ctx.Err() != nil {
+		if swaps != nil {
+			t.searchSwaps(ctx, swaps, n, 2*r.solver.Pivots*r.Rows*r.Rows/conflictCost)
+		}
+		if t.prunes(n, n.bound) || ctx.Err() != nil {
 			return
 		}
 		t.dive(ctx, n, r, h)
 	}
+}
+
+// fewPrices reports whether there are so few prices that many packings are worth the same.
+func (t *tree) fewPrices() bool {
+	seen := map[int64]bool{}
+	for _, price := range t.prices {
+		if seen[price] = true; len(seen) > few {
+			return false
+		}
+	}
+	return true
 }
 
 // dive looks for better packings below a node, whose relaxation is solved: it takes the live bid of the

@@ -45,6 +45,13 @@ type pseudoCostSums struct {
 	overall gain
 }
 
+// An afterRoot is what the root leaves to the tree.
+type afterRoot struct {
+	rows  []row // of its last program
+	rest  *node // the root's bids when the tree is begun
+	equal bool  // its relaxation had to perturb costs, and there are few prices
+}
+
 // A tree is a search, shared by its workers.
 type tree struct {
 	priceScale
@@ -53,7 +60,6 @@ type tree struct {
 	set        Settings
 	cover      cover        // cliques of which one has to win
 	key        []float64    // prices of the bids: cliques grow by the largest
-	rows       []row        // of the root
 	log        *proofLog    // of the proof; nil: there is none
 	idle       atomic.Int64 // workers that wait for nodes
 	team       *team        // that searches together; nil: this process alone
@@ -72,6 +78,7 @@ type tree struct {
 	stop   bool
 	enough int64 // a packing worth more ends the search
 	pseudoCostSums
+	afterRoot
 }
 
 // accept puts a live bid into a node's packings.
@@ -136,6 +143,7 @@ func (t *tree) search(ctx context.Context, top *node, res *Result) error {
 	if t.gains == nil {
 		t.gains = make([]gain, t.g.n)
 	}
+	t.rest = &node{live: slices.Clone(top.live), taken: slices.Clone(top.taken), fixed: top.fixed, bound: top.bound}
 	t.work = make([]int64, workers)
 	for k := range t.work {
 		t.work[k] = -1

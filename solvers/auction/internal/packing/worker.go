@@ -17,9 +17,9 @@ const (
 	enumerable = 64   // most live bids of a node that is enumerated
 	steps      = 200  // most steps of an enumeration
 
-	patience   = 20  // most work below a node before a worker takes another one, in units of the node's first linear program
+	patience   = 20  // of a worker, where prices differ
 	shrunk     = 1.4 // a node gets a relaxation of its own if the one above has so many times more bids
-	share      = 4   // one part in so many of the work goes into packings near the best
+	nearBest   = 4   // one part in so many of the work goes into packings near the best
 	nodeRounds = 3   // rounds of cuts at a node with a relaxation of its own
 )
 
@@ -34,8 +34,10 @@ type worker struct {
 	small  *enumerator
 	stack  []entry
 	near   *neighbourhood
-	aside  bool   // the worker explores packings near the best one, not a part of the tree
-	spent  [2]int // work in the tree, and on packings near the best one
+	swaps  *swapper // nil before the first search with it
+	swap   bool     // the next search near the best one is by exchanges
+	aside  bool     // the worker explores packings near the best one, not a part of the tree
+	spent  [2]int   // work in the tree, and on packings near the best one
 }
 
 // An entry is a node to explore, and the relaxation of a node above it; nil: there is none.
@@ -54,9 +56,43 @@ func (w *worker) run(ctx context.Context) {
 		for _, n := range w.explore(ctx, n) {
 			w.pushNode(n)
 		}
-		if share*w.spent[1] < w.spent[0] && w.idle.Load()+w.wanted.Load() == 0 {
-			w.searchNeighbourhoods(ctx)
+		if w.share()*w.spent[1] < w.spent[0] && w.idle.Load()+w.wanted.Load() == 0 {
+			w.searchNearBest(ctx)
 		}
+	}
+}
+
+// share is the work in the tree for each unit of work near the best packing.
+func (w *worker) share() int {
+	if w.equal {
+		return 1
+	}
+	return nearBest
+}
+
+// patience is the most work below a node before a worker takes another one, in units of the node's first linear program.
+func (w *worker) patience() int {
+	if w.equal {
+		return patience / 5
+	}
+	return patience
+}
+
+// searchNearBest looks for better packings by neighbourhoods and by exchanges in turn, or again by what has found one.
+func (w *worker) searchNearBest(ctx context.Context) {
+	before := w.incumbent()
+	if w.swap && w.swaps == nil {
+		w.swaps = newSwapper(w.g, w.prices, w.rest.live, uint64(w.id))
+	}
+	if w.swap && w.swaps != nil {
+		work := max(w.spent[0]/w.share()-w.spent[1], 0) / conflictCost
+		w.searchSwaps(ctx, w.swaps, w.rest, work)
+		w.spent[1] += conflictCost * work
+	} else {
+		w.searchNeighbourhoods(ctx)
+	}
+	if w.incumbent() == before {
+		w.swap = !w.swap && w.cover.cliques == nil
 	}
 }
 
@@ -77,7 +113,7 @@ func (w *worker) explore(ctx context.Context, n *node) (left []*node) {
 		e := w.stack[len(w.stack)-1]
 		w.stack = w.stack[:len(w.stack)-1]
 		work += w.node(ctx, e)
-		limit = cmp.Or(limit, patience*work)
+		limit = cmp.Or(limit, w.patience()*work)
 	}
 	if w.aside {
 		w.spent[1] += work

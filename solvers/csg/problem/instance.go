@@ -329,3 +329,29 @@ func (inst *Instance) checkNames() error {
 	}
 	return nil
 }
+
+// Values64 has Value64 of consecutive coalitions from first on.
+func (inst *Instance) Values64(into []float64, first uint64) {
+	switch {
+	case inst.isRestricted() || !inst.HoldsValues():
+		for k := range into {
+			into[k] = inst.Value64(first + uint64(k))
+		}
+	case inst.Type == Int16:
+		asFloats(into, inst.I16[first:])
+	case inst.Type == Int32:
+		asFloats(into, inst.I32[first:])
+	case inst.Type == Int64:
+		asFloats(into, inst.I64[first:])
+	case inst.Type == Float32:
+		asFloats(into, inst.F32[first:])
+	default:
+		copy(into, inst.F64[first:])
+	}
+}
+
+func asFloats[T Number](into []float64, values []T) {
+	for k := range into {
+		into[k] = float64(values[k])
+	}
+}

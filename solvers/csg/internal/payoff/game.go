@@ -13,14 +13,18 @@ import (
 )
 
 // A game is an instance whose values are whole numbers of a unit: integers are, floats are decimals of up to 15 digits where all of them
-// are, else the binary numbers that they are.
+// are, else the binary numbers that they are. The numbers have limbs of limbBits bits, the low one first, of one sign or with a last one below 0.
 type game struct {
-	inst   *problem.Instance
-	unit   *big.Rat
-	factor float64 // of decimals, a power of ten; 0: values are binary
-	low    int     // exponent of the unit of binary values
-	most   float64 // magnitude of a value
+	inst    *problem.Instance
+	unit    *big.Rat
+	factor  float64    // of decimals, a power of ten; 0: values are binary
+	scale   [2]float64 // of binary values, whose product times these is a number of units
+	limbs   int
+	most    float64 // magnitude of a value
+	forbids bool    // some coalition
 }
+
+const limbBits = 50
 
 // CheckAgents returns an error if a concept is for fewer agents.
 func CheckAgents(agents int, concept string) error {
@@ -30,51 +34,101 @@ func CheckAgents(agents int, concept string) error {
 	return nil
 }
 
-// newGame finds the unit of an instance.
+// newGame finds the unit of an instance, by passes over all values on all cores.
 func newGame(inst *problem.Instance, concept string) (*game, error) {
 	if err := CheckAgents(inst.N, concept); err != nil {
 		return nil, err
 	}
-	g := &game{inst: inst, factor: 1, unit: big.NewRat(1, 1)}
-	least, top := math.MaxInt, math.MinInt
-	for mask := range inst.Len() {
-		if !g.allowed(mask) {
+	inst.DrawValues()
+	g := &game{inst: inst, unit: big.NewRat(1, 1)}
+	parts := make([]game, problem.ParallelRanges(inst.Len()))
+	g.inChunks(func(part int, _ uint64, values []float64) { parts[part].survey(inst, values) })
+	for _, p := range parts {
+		g.most, g.forbids = max(g.most, p.most), g.forbids || p.forbids
+		if g.factor = max(g.factor, p.factor); p.factor < 0 {
+			g.factor = math.Inf(1)
+		}
+	}
+	g.factor = max(g.factor, 1)
+	if math.IsInf(g.factor, 1) || g.factor > 1 && g.most*g.factor >= 1e15 {
+		g.factor = 0
+	}
+	if g.limbs = 1; inst.Type == problem.Int64 && g.most >= 1<<limbBits {
+		g.limbs = 2
+	}
+	if g.factor > 0 {
+		g.unit.SetFrac(big.NewInt(1), new(big.Int).SetInt64(int64(g.factor)))
+		return g, nil
+	}
+	type exponents struct{ least, top int }
+	ranges := make([]exponents, len(parts))
+	for k := range ranges {
+		ranges[k] = exponents{math.MaxInt, math.MinInt}
+	}
+	g.inChunks(func(part int, _ uint64, values []float64) {
+		e := &ranges[part]
+		for _, x := range values {
+			if x != 0 && !math.IsInf(x, -1) {
+				mantissa, exponent := math.Frexp(x)
+				digits := uint64(math.Abs(math.Ldexp(mantissa, 53)))
+				e.least, e.top = min(e.least, exponent-53+bits.TrailingZeros64(digits)), max(e.top, exponent)
+			}
+		}
+	})
+	all := ranges[0]
+	for _, e := range ranges[1:] {
+		all.least, all.top = min(all.least, e.least), max(all.top, e.top)
+	}
+	if all.top-all.least > 150 {
+		return nil, solve.InvalidInput("Payoff", "found values from 2^%d to 2^%d, expected a range of 150 bits", all.least, all.top)
+	}
+	g.limbs = max(1, (all.top-all.least+limbBits-1)/limbBits)
+	g.scale = [2]float64{math.Ldexp(1, -all.least/2), math.Ldexp(1, -(all.least - all.least/2))}
+	one := new(big.Int).Lsh(big.NewInt(1), uint(max(all.least, -all.least)))
+	if g.unit.SetInt(one); all.least < 0 {
+		g.unit.Inv(g.unit)
+	}
+	return g, nil
+}
+
+// survey looks at values for those that are forbidden, for their magnitude and, of floats, for the power of ten that makes them whole; -1 where none does.
+func (g *game) survey(inst *problem.Instance, values []float64) {
+	same, whole := &game{inst: inst}, inst.Type.Integer()
+	for _, x := range values {
+		if x < -math.MaxFloat64 {
+			g.forbids = true
 			continue
 		}
-		x := inst.Value64(mask)
-		g.most = max(g.most, math.Abs(x))
-		if inst.Type.Integer() || x == 0 {
+		if size := math.Abs(x); size > g.most {
+			g.most = size
+		}
+		if whole || g.factor < 0 || x == 0 {
 			continue
 		}
+		g.factor = max(g.factor, 1)
 		for g.factor > 0 {
 			r := math.RoundToEven(x * g.factor)
-			if math.Abs(r) < 1e15 && g.same(r/g.factor, x) {
+			if math.Abs(r) < 1e15 && same.same(r/g.factor, x) {
 				break
 			}
 			if g.factor *= 10; g.factor > 1e15 {
-				g.factor = 0
+				g.factor = -1
 			}
 		}
-		mantissa, exponent := math.Frexp(x)
-		digits := uint64(math.Abs(math.Ldexp(mantissa, 53)))
-		least, top = min(least, exponent-53+bits.TrailingZeros64(digits)), max(top, exponent)
 	}
-	if g.factor > 1 && g.most*g.factor >= 1e15 {
-		g.factor = 0
-	}
-	switch {
-	case g.factor > 0:
-		g.unit.SetFrac(big.NewInt(1), new(big.Int).SetInt64(int64(g.factor)))
-	case top-least > 150:
-		return nil, solve.InvalidInput("Payoff", "found values from 2^%d to 2^%d, expected a range of 150 bits", least, top)
-	default:
-		g.low = least
-		one := new(big.Int).Lsh(big.NewInt(1), uint(max(least, -least)))
-		if g.unit.SetInt(one); least < 0 {
-			g.unit.Inv(g.unit)
+}
+
+// inChunks calls work with the values of some consecutive coalitions, from the first on, minus infinity where they are forbidden: on all cores, each
+// with its part of them.
+func (g *game) inChunks(work func(part int, first uint64, values []float64)) {
+	problem.InParallel(g.inst.Len(), func(part int, from, to uint64) {
+		chunk := make([]float64, 1<<10)
+		for first := from; first < to; first += uint64(len(chunk)) {
+			values := chunk[:min(uint64(len(chunk)), to-first)]
+			g.inst.Values64(values, first)
+			work(part, first, values)
 		}
-	}
-	return g, nil
+	})
 }
 
 // same reports whether a decimal is the value of a type.
@@ -89,30 +143,69 @@ func (g *game) allowed(mask uint64) bool {
 	return !math.IsInf(g.inst.Value64(mask), -1)
 }
 
-// value is that of a coalition, in units.
-func (g *game) value(mask uint64) (w wide) {
-	switch {
-	case g.inst.Type == problem.Int64 && g.inst.HoldsValues():
-		return w.of(g.inst.I64[mask], 0)
-	case g.factor > 0:
-		return w.of(int64(math.RoundToEven(g.inst.Value64(mask)*g.factor)), 0)
+// limb is one of a coalition's value in units.
+func (g *game) limb(mask uint64, limb int) int64 {
+	var x [1]int64
+	g.load(x[:], mask, []uint64{0}, limb)
+	return x[0]
+}
+
+// load has a limb of the values of the coalitions base | at, none of which is forbidden.
+func (g *game) load(into []int64, base uint64, at []uint64, limb int) {
+	switch inst := g.inst; inst.Type {
+	case problem.Int16:
+		loadWhole(into, inst.I16, base, at)
+	case problem.Int32:
+		loadWhole(into, inst.I32, base, at)
+	case problem.Int64:
+		loadWhole(into, inst.I64, base, at)
+		for t := range into {
+			if g.limbs == 2 && limb == 0 {
+				into[t] &= 1<<limbBits - 1
+			} else if limb == 1 {
+				into[t] >>= limbBits
+			}
+		}
+	case problem.Float32:
+		loadFloats(g, into, inst.F32, base, at, limb)
+	default:
+		loadFloats(g, into, inst.F64, base, at, limb)
 	}
-	x := g.inst.Value64(mask)
-	if x == 0 {
-		return w
+}
+
+func loadWhole[T int16 | int32 | int64](into []int64, values []T, base uint64, at []uint64) {
+	for t := range into {
+		into[t] = int64(values[base|at[t]])
 	}
-	mantissa, exponent := math.Frexp(x)
-	m, shift := int64(math.Ldexp(mantissa, 53)), exponent-53-g.low
-	if shift < 0 {
-		return w.of(m>>-shift, 0)
+}
+
+func loadFloats[T float32 | float64](g *game, into []int64, values []T, base uint64, at []uint64, limb int) {
+	if g.factor > 0 {
+		for t := range into {
+			into[t] = int64(math.RoundToEven(float64(values[base|at[t]]) * g.factor))
+		}
+		return
 	}
-	return w.of(m, uint(shift))
+	below := math.Ldexp(1, -limbBits*limb)
+	for t := range into {
+		x := float64(values[base|at[t]]) * g.scale[0] * g.scale[1] * below
+		if limb > 0 {
+			x = math.Trunc(x)
+		}
+		if limb < g.limbs-1 {
+			x -= math.Trunc(x*(1.0/(1<<limbBits))) * (1 << limbBits)
+		}
+		into[t] = int64(x)
+	}
 }
 
 // rat is the value of a coalition.
 func (g *game) rat(mask uint64) *big.Rat {
-	w := g.value(mask)
-	x := new(big.Rat).SetInt(w.big())
+	sum := new(big.Int)
+	for limb := g.limbs - 1; limb >= 0; limb-- {
+		sum.Lsh(sum, limbBits).Add(sum, big.NewInt(g.limb(mask, limb)))
+	}
+	x := new(big.Rat).SetInt(sum)
 	return x.Mul(x, g.unit)
 }
 
@@ -123,40 +216,6 @@ func (g *game) excess(mask uint64, x []*big.Rat) *big.Rat {
 		e.Sub(e, x[bits.TrailingZeros64(m)])
 	}
 	return e
-}
-
-// A wide is a number of 192 bits, in two's complement, the low word first.
-type wide [3]uint64
-
-func (wide) of(x int64, shift uint) (w wide) {
-	sign := uint64(x >> 63)
-	all := [3]uint64{uint64(x), sign, sign}
-	for k := range w {
-		from := k - int(shift/64)
-		if from < 0 {
-			continue
-		}
-		w[k] = all[from] << (shift % 64)
-		if from > 0 && shift%64 > 0 {
-			w[k] |= all[from-1] >> (64 - shift%64)
-		}
-	}
-	return w
-}
-
-func (w *wide) add(x wide) {
-	var carry uint64
-	w[0], carry = bits.Add64(w[0], x[0], 0)
-	w[1], carry = bits.Add64(w[1], x[1], carry)
-	w[2], _ = bits.Add64(w[2], x[2], carry)
-}
-
-func (w *wide) big() *big.Int {
-	x := new(big.Int).SetInt64(int64(w[2]))
-	for _, word := range []uint64{w[1], w[0]} {
-		x.Lsh(x, 64).Add(x, new(big.Int).SetUint64(word))
-	}
-	return x
 }
 
 // chunks is how many parts scan divides coalitions into; one of each is found at most.
@@ -182,17 +241,22 @@ func (g *game) scan(ctx context.Context, x []*big.Rat, level *big.Rat, skip []bo
 		sums[t] = sums[t&(t-1)] + pay[bits.TrailingZeros(uint(t))]
 	}
 	found := make([]uint64, 1<<(n-low))
-	part := func(h uint64) uint64 {
+	part := func(values []float64, h uint64) uint64 {
 		base := h << low
 		over := -bar
 		for m := base; m != 0; m &= m - 1 {
 			over -= pay[bits.TrailingZeros64(m)]
 		}
 		best, at := math.Inf(-1), uint64(0)
-		for t, sum := range sums {
-			mask := base | uint64(t)
-			if e := g.inst.Value64(mask) - sum + over; e > best && mask != 0 && (skip == nil || !skip[mask]) && g.allowed(mask) {
-				best, at = e, mask
+		for from := 0; from < len(sums); from += len(values) {
+			values := values[:min(len(values), len(sums))]
+			g.inst.Values64(values, base|uint64(from))
+			for t, sum := range sums[from:][:len(values)] {
+				if e := values[t] - sum + over; e > best {
+					if mask := base | uint64(from+t); mask != 0 && (skip == nil || !skip[mask]) {
+						best, at = e, mask
+					}
+				}
 			}
 		}
 		switch {
@@ -216,8 +280,9 @@ func (g *game) scan(ctx context.Context, x []*big.Rat, level *big.Rat, skip []bo
 	cores := min(runtime.GOMAXPROCS(0), len(found))
 	for k := range cores {
 		wait.Go(func() {
+			values := make([]float64, 1<<10)
 			for h := k; h < len(found) && ctx.Err() == nil; h += cores {
-				found[h] = part(uint64(h))
+				found[h] = part(values, uint64(h))
 			}
 		})
 	}

@@ -11,7 +11,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"math/bits"
 	"slices"
 
 	"coalesce/solvers/csg/problem"
@@ -193,101 +192,4 @@ func (p *Payoff) read() (x []*big.Rat, err error) {
 		return nil, fmt.Errorf("payoffs as float64 differ from the exact ones")
 	}
 	return x, nil
-}
-
-// values are the Shapley or Banzhaf values of the games of blocks.
-func (g *game) values(ctx context.Context, s problem.Structure, concept string) ([]*big.Rat, error) {
-	x := make([]*big.Rat, g.inst.N)
-	for _, block := range s {
-		sums, err := g.sums(ctx, block)
-		if err != nil {
-			return nil, err
-		}
-		b := bits.OnesCount64(block)
-		weight := func(others int) *big.Rat { // of a coalition that an agent joins
-			if concept == Banzhaf {
-				return new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(b-1)))
-			}
-			w := new(big.Int).Binomial(int64(b-1), int64(others))
-			return new(big.Rat).SetFrac(big.NewInt(1), w.Mul(w, big.NewInt(int64(b))))
-		}
-		for k, agent := range problem.Agents(block) {
-			total := new(big.Rat)
-			for size := 0; size <= b; size++ {
-				in := sums.with[k][size].big()
-				if size > 0 {
-					term := new(big.Rat).SetInt(in)
-					total.Add(total, term.Mul(term, weight(size-1)))
-				}
-				if size < b {
-					term := new(big.Rat).SetInt(new(big.Int).Sub(sums.all[size].big(), in))
-					total.Sub(total, term.Mul(term, weight(size)))
-				}
-			}
-			x[agent-1] = total.Mul(total, g.unit)
-		}
-	}
-	return x, nil
-}
-
-// blockSums are the sums of values of a block's coalitions, by their size: of all, and of those with each agent.
-type blockSums struct {
-	all  []wide
-	with [][]wide
-}
-
-// sums adds up the values of all coalitions within a block: for each set of high members over all sets of low ones, two sums a value.
-func (g *game) sums(ctx context.Context, block uint64) (*blockSums, error) {
-	agents := problem.Agents(block)
-	b := len(agents)
-	low := min(b, 10)
-	expand := func(t uint64, from int) (mask uint64) {
-		for ; t != 0; t &= t - 1 {
-			mask |= 1 << (agents[from+bits.TrailingZeros64(t)] - 1)
-		}
-		return mask
-	}
-	lows := make([]uint64, 1<<low)
-	for t := range lows {
-		lows[t] = expand(uint64(t), 0)
-	}
-	out := &blockSums{all: make([]wide, b+1), with: make([][]wide, b)}
-	for k := range out.with {
-		out.with[k] = make([]wide, b+1)
-	}
-	byLow := make([][]wide, b-low+1) // by the number of high members
-	for k := range byLow {
-		byLow[k] = make([]wide, len(lows))
-	}
-	for h := range uint64(1) << (b - low) {
-		if h&63 == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		high, size := expand(h, low), bits.OnesCount64(h)
-		var bySize [11]wide
-		into := byLow[size]
-		for t, mask := range lows {
-			if !g.allowed(high | mask) {
-				return nil, solve.InvalidInput("Payoff", "found the forbidden coalition %s, expected values of all coalitions within blocks", g.inst.Coalition(high|mask))
-			}
-			v := g.value(high | mask)
-			into[t].add(v)
-			bySize[bits.OnesCount(uint(t))].add(v)
-		}
-		for k := 0; k <= low; k++ {
-			for hs := h; hs != 0; hs &= hs - 1 {
-				out.with[low+bits.TrailingZeros64(hs)][size+k].add(bySize[k])
-			}
-		}
-	}
-	for size, line := range byLow {
-		for t, v := range line {
-			k := size + bits.OnesCount(uint(t))
-			out.all[k].add(v)
-			for ts := uint64(t); ts != 0; ts &= ts - 1 {
-				out.with[bits.TrailingZeros64(ts)][k].add(v)
-			}
-		}
-	}
-	return out, nil
 }

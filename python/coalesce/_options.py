@@ -47,7 +47,7 @@ class QUBOOptions(TypedDict, total=False):
     work: Optional[int]
     solutions: Optional[int]
     distance: Optional[int]
-    without: Optional[Sequence[Literal["temper", "bulk", "host", "tabu", "anneal", "reheat", "eliminate", "multistart", "contract", "chain", "stableset", "random", "relink", "cross", "mutate", "majority", "bound", "planar", "equations"]]]
+    without: Optional[Sequence[Literal["temper", "bulk", "host", "tabu", "anneal", "reheat", "eliminate", "multistart", "contract", "chain", "replicas", "stableset", "random", "relink", "cross", "mutate", "majority", "bound", "planar", "equations"]]]
     rules: Optional[str]
     samples: Optional[int]
     iterations: Optional[int]
@@ -76,7 +76,7 @@ QUBO: dict[str, Check] = {
     "work": checked_whole(1, 9223372036854775807),
     "solutions": checked_whole(1, 2147483647),
     "distance": checked_whole(1, 2147483647),
-    "without": checked_texts("temper", "bulk", "host", "tabu", "anneal", "reheat", "eliminate", "multistart", "contract", "chain", "stableset", "random", "relink", "cross", "mutate", "majority", "bound", "planar", "equations"),
+    "without": checked_texts("temper", "bulk", "host", "tabu", "anneal", "reheat", "eliminate", "multistart", "contract", "chain", "replicas", "stableset", "random", "relink", "cross", "mutate", "majority", "bound", "planar", "equations"),
     "rules": checked_text(),
     "samples": checked_whole(1, 1048576),
     "iterations": checked_whole(1, 9223372036854775807),

@@ -776,7 +776,7 @@ class SolveQuboFlags(TypedDict, total=False):
     work: stop after so many flips: the answer then depends on --seed, --rules and the device alone (default: no limit).
     solutions: find so many distinct solutions (default: only the best).
     min_distance: variables in which those of --solutions differ at least (default: 1).
-    without: parts of the search to leave out, to measure their worth: temper, bulk, host, tabu, anneal, reheat, eliminate, multistart, contract, chain, stableset, random, relink, cross, mutate, majority, bound, planar, equations (default: none).
+    without: parts of the search to leave out, to measure their worth: temper, bulk, host, tabu, anneal, reheat, eliminate, multistart, contract, chain, replicas, stableset, random, relink, cross, mutate, majority, bound, planar, equations (default: none).
     rules: parameters of the search, as in tenure=20,stall=10000, which docs/qubo.md describes (default: each engine's own).
     samples: multistart: random solutions whose mean objective the screen is made of (default: 1000).
     iterations: multistart: end after so many iterations of diversify, screen and search (default: at another limit).

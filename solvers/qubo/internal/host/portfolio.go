@@ -26,6 +26,9 @@ type arm struct {
 	spread float64 // their variance
 }
 
+// lasting reports whether walks are of a method that takes long to show its worth.
+func (a arm) lasting() bool { return a.method == chainWalk || a.method == replicaWalk }
+
 // hope is the factor, at most 1, by which an arm's share of the effort shrinks where its walks
 // stay below the best value: 1 up to 2.5 standard deviations below, then falling exponentially to
 // 0.03.
@@ -69,7 +72,7 @@ type portfolio struct {
 	give    func([]uint64)
 	arms    []arm
 	crosser *elite.Crosser // nil for dense problems, whose solutions seldom differ in several components
-	halves  bool           // chains are among several methods
+	halves  bool           // lasting methods are among several
 	bar     int64          // the worst value in the pool when the pool was last emptied
 }
 
@@ -84,7 +87,7 @@ func newPortfolio(p *problem.Normal, step, add float64, without []string, o sear
 	n := float64(p.N)
 	sweep := n * (2 + add/10)
 	stall := float64(rules.Stall) * step * 2
-	expect := [methods]float64{stall, annealSweeps * sweep, reheatSweeps * sweep, 2000 * n, stall + n/2*add, annealSweeps * sweep / 4, chainSweeps * n * 4 * step}
+	expect := [methods]float64{stall, annealSweeps * sweep, reheatSweeps * sweep, 2000 * n, stall + n/2*add, annealSweeps * sweep / 4, chainSweeps * n * 4 * step, replicaSweeps * n * (12 + add)}
 	include := func(m method) {
 		for k := 0; k < lengths && (m != eliminateWalk || eliminateWidth+2*k <= widest); k++ {
 			f.arms = append(f.arms, arm{method: m, length: k, expect: expect[m] * float64(int(1)<<(2*k))})
@@ -98,7 +101,7 @@ func newPortfolio(p *problem.Normal, step, add float64, without []string, o sear
 	if len(f.arms) == 0 {
 		include(tabuWalk)
 	}
-	f.halves = slices.ContainsFunc(f.arms, func(a arm) bool { return a.method == chainWalk }) && slices.ContainsFunc(f.arms, func(a arm) bool { return a.method != chainWalk })
+	f.halves = slices.ContainsFunc(f.arms, arm.lasting) && slices.ContainsFunc(f.arms, func(a arm) bool { return !a.lasting() })
 	return f
 }
 
@@ -156,17 +159,18 @@ func (f *portfolio) recordWalk(was walkPlan, value int64, x []uint64, cost float
 }
 
 // choose draws an arm. An arm's share of the effort is proportional to its reward per work and to
-// its hope. An arm with little work so far counts as rewarding as all arms together. Chains, where there are some, get half of the effort.
+// its hope. An arm with little work so far counts as rewarding as all arms together. Lasting
+// methods, where there are some, get half of the effort.
 func (f *portfolio) choose() int {
-	var reward, cost, chains float64
+	var reward, cost, lasting float64
 	for _, a := range f.arms {
 		reward += a.reward
 		cost += a.cost
-		if a.method == chainWalk {
-			chains += a.cost
+		if a.lasting() {
+			lasting += a.cost
 		}
 	}
-	out := func(a arm) bool { return f.halves && (a.method == chainWalk) != (2*chains <= cost) }
+	out := func(a arm) bool { return f.halves && a.lasting() != (2*lasting <= cost) }
 	mean := (reward + 0.01) / (cost + 1)
 	share := make([]float64, len(f.arms))
 	var total float64

@@ -1,5 +1,5 @@
 // Package host searches on the cores of this machine: a portfolio of tabu search,
-// annealing, reheating, exact moves by elimination and starts of massive multi-start, whose
+// annealing, reheating, replica exchange, exact moves by elimination and starts of massive multi-start, whose
 // walks share a pool.
 package host
 
@@ -93,6 +93,13 @@ func searchRows[S qubo.Sum](ctx context.Context, h Search, p *problem.Normal, s 
 	if !penalties {
 		without = append(slices.Clip(without), chainWalk.String())
 	}
+	var slots *replicaRows
+	if m.sparse() != nil && !slices.Contains(without, replicaWalk.String()) {
+		slots = newReplicaRows(p)
+	}
+	if slots == nil {
+		without = append(slices.Clip(without), replicaWalk.String())
+	}
 	portfolio := newPortfolio(p, step, add, without, o)
 	if first != nil {
 		portfolio.offer(r.Best, first)
@@ -101,7 +108,7 @@ func searchRows[S qubo.Sum](ctx context.Context, h Search, p *problem.Normal, s 
 	for k := range team {
 		s := newSearcher(p, m, o.Seed, uint64(k)+1)
 		s.logs, s.spread, s.end, s.rules = table, width, end, RulesFor(o.Rules, p.N)
-		s.slacks = held
+		s.slacks, s.replicaRows = held, slots
 		if o.Work == 0 {
 			s.target = o.Target
 		}

@@ -22,12 +22,13 @@ const (
 	startWalk                   // a start of massive multi-start, path relinking to an elite, tabu search
 	contractWalk                // annealing of clusters on which elites agree
 	chainWalk                   // annealing of chains of flips
+	replicaWalk                 // replica exchange, which goes on where the last such walk ended
 	methods
 )
 
 // String is the name by which a method is left out.
 func (m method) String() string {
-	return [...]string{"tabu", "anneal", "reheat", "eliminate", "multistart", "contract", "chain"}[m]
+	return [...]string{"tabu", "anneal", "reheat", "eliminate", "multistart", "contract", "chain", "replicas"}[m]
 }
 
 // A walkPlan is the first solution of a walk and the method that improves it. Walks do not
@@ -55,13 +56,14 @@ type searcher[S qubo.Sum] struct {
 
 // searcherSetup is what a searcher gets before its first walk.
 type searcherSetup struct {
-	random *rand.PCG
-	logs   *logTable
-	spread float64
-	end    *deadline
-	target *int64       // value at which the searcher rings end; nil: it never does
-	rules  search.Rules // of the host's
-	slacks *slacks      // of the problem, for chains
+	random      *rand.PCG
+	logs        *logTable
+	spread      float64
+	end         *deadline
+	target      *int64       // value at which the searcher rings end; nil: it never does
+	rules       search.Rules // of the host's
+	slacks      *slacks      // of the problem, for chains
+	replicaRows *replicaRows // of the problem; nil where it does not suit replica exchange
 }
 
 // walkState is how the walk stands, which the methods write.
@@ -92,6 +94,7 @@ type walkMemory[S qubo.Sum] struct {
 	until       []int
 	group       []int32
 	elimination *elimination[S]
+	replicas    *replicas
 }
 
 // A deadline tells when time is over.
@@ -213,6 +216,8 @@ func (s *searcher[S]) makeWalk() bool {
 		return s.contract()
 	case chainWalk:
 		return s.chain()
+	case replicaWalk:
+		return s.exchange()
 	case startWalk:
 		if !s.multistartFromElite() {
 			return false

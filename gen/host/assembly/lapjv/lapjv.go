@@ -74,6 +74,8 @@ func kernels(w *build.Context, wide bool) {
 		}
 		if k.name == "Float64" {
 			g.least()
+			g.two()
+			g.nearer()
 		}
 		if k.name != "Float32" {
 			g.unlike()
@@ -1193,15 +1195,40 @@ func (g *writer) below() {
 	at := g.asm.Load(g.asm.Param("columns"), g.asm.GP64())
 	to := g.asm.Load(g.asm.Param("costs"), g.asm.GP64())
 	g.asm.XORQ(n, n)
-	g.blocks(m, 4, func(j reg.Register, b int, last bool) {
-		x := g.load(g.cost(c, j, b), last)
-		g.sub(x, g.eight(v, j, b), x)
-		g.lanesOf(g.bits(notAbove, x, bar), j, b, func(k reg.GPVirtual) {
-			g.asm.MOVL(k.As32(), four(at, n))
-			g.asm.VMOVSD(g.at(c, k).AsX(), operand.Mem{Base: to, Index: n, Scale: 8})
-			g.asm.INCQ(n)
+	if g.wide { // stores of whole registers: the lists have room
+		numbers := g.numbers(g.asm.VPMOVZXBD)
+		g.blocks(m, 4, func(j reg.Register, b int, last bool) {
+			x, y, k, bits, columns := g.load(g.cost(c, j, b), last), g.vector(), g.asm.K(), g.asm.GP64(), g.vector()
+			g.sub(x, g.eight(v, j, b), y)
+			g.asm.VCMPPD(operand.Imm(notAbove), bar, y, k)
+			g.asm.LEAQ(operand.Mem{Base: j, Disp: b * g.lanes}, bits)
+			g.asm.VPBROADCASTD(bits.As32(), columns.AsY())
+			g.asm.VPADDD(numbers.AsY(), columns.AsY(), columns.AsY())
+			g.asm.KMOVB(k, bits.As32())
+			if last { // infinities beyond the last column
+				mask := g.asm.GP64()
+				g.asm.KMOVB(g.tail, mask.As32())
+				g.asm.ANDL(mask.As32(), bits.As32())
+				g.asm.KANDB(g.tail, k, k)
+			}
+			g.asm.VPCOMPRESSD_Z(columns.AsY(), k, columns.AsY())
+			g.asm.VCOMPRESSPD_Z(x, k, x)
+			g.asm.VMOVDQU(columns.AsY(), four(at, n))
+			g.asm.VMOVUPD(x, operand.Mem{Base: to, Index: n, Scale: 8})
+			g.asm.POPCNTL(bits.As32(), bits.As32())
+			g.asm.ADDQ(bits, n)
 		})
-	})
+	} else {
+		g.blocks(m, 4, func(j reg.Register, b int, last bool) {
+			x := g.load(g.cost(c, j, b), last)
+			g.sub(x, g.eight(v, j, b), x)
+			g.lanesOf(g.bits(notAbove, x, bar), j, b, func(k reg.GPVirtual) {
+				g.asm.MOVL(k.As32(), four(at, n))
+				g.asm.VMOVSD(g.at(c, k).AsX(), operand.Mem{Base: to, Index: n, Scale: 8})
+				g.asm.INCQ(n)
+			})
+		})
+	}
 	g.asm.Store(n, g.asm.ReturnIndex(0))
 	g.asm.VZEROUPPER()
 	g.asm.RET()

@@ -2,6 +2,7 @@ package paths
 
 import (
 	"math"
+	"slices"
 
 	"coalesce/runtime/host/kernels/assignment/lapjv"
 )
@@ -12,11 +13,13 @@ import (
 type lists struct {
 	search  *lapjv.Search
 	kernels *lapjv.Kernels
+	given   bool // listAllowed has listed all pairs
 	rows    int
 	cols    int
 	nearest
 	walk
 	own   []float64 // of each row: the cost of its pair
+	apart []bool    // of each row: only one pair is within NearbyUnits of its dual, by duals
 	first []float64 // prices that lists were made for
 }
 
@@ -32,6 +35,7 @@ type nearest struct {
 	tau    float64 // threshold to try first
 	least  float64 // positive
 	more   int     // rows that listed again
+	two    [2]float64
 }
 
 // A walk is the state of path, one search for a shortest path.
@@ -47,13 +51,15 @@ type walk struct {
 	seen    []int32   // columns of the search
 	done    []int32   // columns that were left
 	reached []float64 // their distances
+	places  []int32   // in a row's list, of columns that come nearer by it
+	nearer  []float64 // their distances
+	shut    []float64 // prices, minus infinity of columns that the search has left
 }
 
 // Places of columns.
 const (
 	unseen  = -1
-	over    = -2 // left by the search
-	reached = -3 // free
+	reached = -2 // free
 )
 
 // listed is how many pairs a row lists at least, in the beginning.
@@ -66,15 +72,36 @@ func (l *lists) listed() int {
 
 // open makes room.
 func (l *lists) open(q *lapjv.Search, k *lapjv.Kernels, rows, cols int) {
-	l.search, l.kernels, l.rows, l.cols, l.used, l.more = q, k, rows, cols, 0, 0
+	l.search, l.kernels, l.rows, l.cols, l.used, l.more, l.given = q, k, rows, cols, 0, 0, false
 	l.start, l.length, l.beyond, l.grown = resize(l.start, rows), resize(l.length, rows), resize(l.beyond, rows), resize(l.grown, rows)
+	l.apart = resize(l.apart, rows)
 	l.own, l.base, l.reach, l.tree = resize(l.own, rows), resize(l.base, rows), resize(l.reach, rows), resize(l.tree, rows)
 	l.from, l.paid, l.at, l.seen = resize(l.from, cols), resize(l.paid, cols), resize(l.at, cols), resize(l.seen, cols)
 	l.front, l.dist, l.done, l.reached = resize(l.front, cols), resize(l.dist, cols+8), resize(l.done, cols), resize(l.reached, cols)
+	l.places, l.nearer = resize(l.places, cols+eight+lapjv.ListsMore), resize(l.nearer, cols+eight+lapjv.ListsMore)
 	clear(l.grown)
 	for j := range l.at {
 		l.at[j] = unseen
 	}
+}
+
+// listAllowed lists the pairs of a square that cost something else than infinity, given their places in the matrix and their costs.
+func (l *lists) listAllowed(places []int32, costs []float64) {
+	if n := len(places) + eight*(l.rows+1); len(l.column) < n {
+		l.column, l.cost = make([]int32, n+n/4), make([]float64, n+n/4)
+	}
+	k := 0
+	for i := range l.rows {
+		l.start[i], l.beyond[i] = l.used, math.Inf(1)
+		low, end := int32(i*l.cols), int32((i+1)*l.cols)
+		for ; k < len(places) && places[k] < end; k++ {
+			l.column[l.used], l.cost[l.used] = places[k]-low, costs[k]
+			l.used++
+		}
+		l.length[i] = l.used - l.start[i]
+		l.fill()
+	}
+	l.given = true
 }
 
 // room makes room for another list of a whole row.
@@ -198,7 +225,25 @@ func (l *lists) list(i, want int, need float64) bool {
 	}
 	l.start[i], l.length[i], l.beyond[i] = l.used, n, t
 	l.used += n
+	l.fill()
 	return true
+}
+
+// fill ends a list.
+func (l *lists) fill() {
+	for ; l.used%eight > 0; l.used++ {
+		l.column[l.used], l.cost[l.used] = 0, math.Inf(1)
+	}
+}
+
+// eight is a number that lists are filled up to a multiple of, with pairs that cost infinity.
+const eight = 8
+
+// filled is a row's list with what fills it up.
+func (l *lists) filled(i int) ([]int32, []float64) {
+	low := l.start[i]
+	high := low + (l.length[i]+eight-1)&^(eight-1)
+	return l.column[low:high], l.cost[low:high]
 }
 
 // augmentLists finds the matching by lists. It is false where there is none, and for costs that are no numbers.
@@ -206,22 +251,47 @@ func augmentLists[T lapjv.Cost](l *lists, costs []T) bool {
 	q := l.search
 	v, column, owner := q.Prices(), q.Columns(), q.Owners()
 	square := l.rows == l.cols
-	if square && l.kernels.Minima(q) != 0 {
-		return false
+	if l.given {
+		for j := range v {
+			v[j] = math.Inf(1)
+		}
+		for e, j := range l.column[:l.used] {
+			if c := l.cost[e]; c < v[j] {
+				v[j] = c
+			}
+		}
+		if slices.Contains(v, math.Inf(1)) {
+			return false
+		}
+	} else {
+		if square && l.kernels.Minima(q) != 0 {
+			return false
+		}
+		guess(l, costs)
 	}
-	guess(l, costs)
 	l.first = append(l.first[:0], v...)
 	free, nf := q.Free(l.rows), 0
 	for i := range column {
-		if !l.list(i, l.listed(), math.Inf(-1)) {
+		if !l.given && !l.list(i, l.listed(), math.Inf(-1)) {
 			return false
 		}
 		at := -1
 		if square {
-			for k, j := range l.column[l.start[i]:l.used] {
-				if c := l.cost[l.start[i]+k]; c == v[j] && owner[j] < 0 {
+			columns, list := l.filled(i)
+			k := l.kernels.TwoNearest(columns, list, v, &l.two)
+			first, second := l.two[0], l.two[1]
+			switch {
+			case first != 0:
+			case second > 0:
+				if owner[columns[k]] < 0 {
 					at = k
-					break
+				}
+			default:
+				for k, j := range columns {
+					if list[k] == v[j] && owner[j] < 0 {
+						at = k
+						break
+					}
 				}
 			}
 		}
@@ -238,13 +308,10 @@ func augmentLists[T lapjv.Cost](l *lists, costs []T) bool {
 			if own < 0 {
 				continue
 			}
-			second := l.beyond[i] * lapjv.NearlyAll
-			for k, j := range l.column[l.start[i] : l.start[i]+l.length[i]] {
-				if j != own {
-					second = min(second, l.cost[l.start[i]+k]-v[j])
-				}
-			}
-			if second > 0 && second < math.Inf(1) {
+			columns, list := l.filled(i)
+			k := l.kernels.TwoNearest(columns, list, v, &l.two)
+			first, second := l.two[0], l.two[1]
+			if second = min(second, l.beyond[i]*lapjv.NearlyAll); first == 0 && columns[k] == own && second > 0 && second < math.Inf(1) {
 				v[own] -= second
 			}
 		}
@@ -274,19 +341,20 @@ func (l *lists) bid(n int) int {
 		i := int(free[k])
 		k++
 		bids++
-		first, second, at, cost := math.Inf(1), math.Inf(1), int32(-1), 0.0
-		low := l.start[i]
-		costs := l.cost[low : low+l.length[i]]
-		for e, j := range l.column[low : low+l.length[i]] {
-			h := costs[e] - v[j]
-			if h > second || h == second && (h != first || owner[j] >= 0) {
-				continue
+		columns, costs := l.filled(i)
+		place := l.kernels.TwoNearest(columns, costs, v, &l.two)
+		first, second := l.two[0], l.two[1]
+		at, cost := int32(-1), 0.0
+		if first < math.Inf(1) {
+			if at = columns[place]; second == first && owner[at] >= 0 { // a free column is as near, perhaps
+				for e, j := range columns {
+					if costs[e]-v[j] == first && owner[j] < 0 {
+						at, place = j, e
+						break
+					}
+				}
 			}
-			if h < first || h == first && owner[j] < 0 {
-				first, second, at, cost = h, first, j, costs[e]
-			} else {
-				second = h
-			}
+			cost = costs[place]
 		}
 		if at < 0 || first > l.beyond[i] { // others could be nearer
 			if l.length[i] >= l.cols || l.beyond[i] > math.MaxFloat64 {
@@ -333,8 +401,10 @@ func (l *lists) path(root int32) bool {
 	q := l.search
 	v, column, owner := q.Prices(), q.Columns(), q.Owners()
 	at, front, dist := l.at, l.front, l.dist
-	done, rows, columns, n := 0, 0, 0, 0 // of the lists done, tree and seen; n: of front
-	end, ends := int32(-1), math.Inf(1)  // the nearest free column and its distance
+	l.shut = append(l.shut[:0], v...)
+	shut := l.shut
+	done, rows, seen, n := 0, 0, 0, 0   // of the lists done, tree and seen; n: of front
+	end, ends := int32(-1), math.Inf(1) // the nearest free column and its distance
 	i, best, dual, least := root, 0.0, 0.0, math.Inf(1)
 	for {
 		l.base[i] = best - dual
@@ -342,17 +412,18 @@ func (l *lists) path(root int32) bool {
 		rows++
 		next := -1 // the nearest of front, where that is nearer than any free column
 		for {
-			base, low := l.base[i], l.start[i]
-			costs := l.cost[low : low+l.length[i]]
-			for e, j := range l.column[low : low+l.length[i]] {
-				d := base + (costs[e] - v[j])
-				if !(d < ends) || at[j] == over {
+			base := l.base[i]
+			columns, costs := l.filled(int(i))
+			hits := l.kernels.Nearer(columns, costs, shut, base, ends, l.places, l.nearer)
+			for k, e := range l.places[:hits] {
+				d, j := l.nearer[k], columns[e]
+				if !(d < ends) {
 					continue
 				}
 				p := at[j]
 				if p == unseen {
-					l.seen[columns] = j
-					columns++
+					l.seen[seen] = j
+					seen++
 				}
 				if owner[j] < 0 {
 					at[j], ends, end = reached, d, j
@@ -393,7 +464,7 @@ func (l *lists) path(root int32) bool {
 		n--
 		front[next], dist[next] = front[n], dist[n]
 		at[front[next]] = int32(next)
-		at[j] = over
+		shut[j] = math.Inf(-1)
 		i = owner[j]
 		dual = l.own[i] - v[j]
 	}
@@ -403,7 +474,7 @@ func (l *lists) path(root int32) bool {
 	for k, j := range l.done[:done] {
 		v[j] += l.reached[k] - ends
 	}
-	for _, j := range l.seen[:columns] {
+	for _, j := range l.seen[:seen] {
 		at[j] = unseen
 	}
 	for j := end; ; {
@@ -458,15 +529,18 @@ func (l *lists) duals() (rounded, ok bool) {
 		}
 	}
 	for i := range l.rows {
-		least, lost := int64(math.MaxInt64), false
+		least, second, lost := int64(math.MaxInt64), int64(math.MaxInt64), false
 		low := l.start[i]
 		for k, j := range l.column[low : low+l.length[i]] {
 			c, cut := lapjv.Units(l.cost[low+k], scale)
-			least, lost = min(least, c-v[j]), lost || cut
+			x := c - v[j]
+			second = min(second, max(least, x))
+			least, lost = min(least, x), lost || cut
 		}
 		known := !l.grown[i] && l.holds(i, least, scale)
 		l.search.SetDual(i, least, known)
 		rounded = rounded || known && lost
+		l.apart[i] = second-least > lapjv.NearbyUnits && known && l.holds(i, least+lapjv.NearbyUnits, scale)
 	}
 	return rounded, true
 }
@@ -483,6 +557,9 @@ func (l *lists) holds(i int, units int64, scale float64) bool {
 
 // closest are the columns of a row that Close would list; false where the row's list does not say so.
 func (l *lists) closest(i, width, lost int) ([]int32, bool) {
+	if l.apart[i] && lost == 0 && width <= lapjv.NearbyUnits/2 { // duals have changed by less than width since duals looked at them
+		return l.search.Columns()[i : i+1], true
+	}
 	_, scale, _ := l.search.Slack()
 	u, v := l.search.Duals()
 	bar := u[i] + int64(width)

@@ -31,6 +31,7 @@ type Matcher struct {
 	graph  graph
 	own    []float64 // costs of matched pairs
 
+	allowed      int // the pairs that a square does not forbid, of which sparse lists the places and costs; 0: all pairs are looked at
 	columns      columns
 	knownNearest bool // own and found have the least costs and the nearest columns of the search's rows
 
@@ -236,7 +237,11 @@ func solve[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize boo
 	if rows == 0 || cols == 0 {
 		return false
 	}
-	if one, ok := isSparse(rows, cols, costs); ok && findSparse(s, rows, cols, costs, one, maximize, scale, column) {
+	if !maximize && forbidsMost(rows, cols, costs) {
+		if bySomePairs(s, rows, cols, costs, scale, column) {
+			return true
+		}
+	} else if one, ok := isSparse(rows, cols, costs); ok && findSparse(s, rows, cols, costs, one, maximize, scale, column) {
 		s.u, s.v = s.sparse.u, s.sparse.v
 		return true
 	}
@@ -258,10 +263,25 @@ func solve[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize boo
 	return byKernels(s, rows, cols, costs, maximize, scale, column)
 }
 
+// bySomePairs is solve for a square that forbids most pairs, by lists of the others; false also where other methods are faster.
+func bySomePairs[T problem.Number](s *Matcher, rows, cols int, costs []T, scale float64, column []int32) bool {
+	if rows < fewestAllowed {
+		return false
+	}
+	n, ok := collect(&s.sparse, costs, problem.Forbidden[T](false), false, mostAllowed*rows)
+	if !ok || n == 0 {
+		return false
+	}
+	s.allowed = n
+	ok = byKernels(s, rows, cols, costs, false, scale, column)
+	s.allowed = 0
+	return ok
+}
+
 // byKernels is solve by the kernels of lapjv for rows.
 func byKernels[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, scale float64, column []int32) bool {
 	m, n, integer := min(rows, cols), max(rows, cols), T(1)/2 == 0
-	listed, ok := s.Reading == NearPairs || s.Reading == ByShape && ByLists(m, n), false
+	listed, ok := s.allowed > 0 || s.Reading == NearPairs || s.Reading == ByShape && ByLists(m, n), false
 	if _, whole := any(costs).([]int64); whole || rows > cols || maximize {
 		ok = turn(s, rows, cols, costs, maximize) && match(s, m, n, s.turned, integer, listed, scale)
 	} else {
@@ -358,6 +378,9 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 	}
 	if listed {
 		s.lists.open(q, kernels, rows, cols)
+		if s.allowed > 0 {
+			s.lists.listAllowed(s.sparse.places[:s.allowed], s.sparse.differing)
+		}
 		ok = augmentLists(&s.lists, costs)
 	} else {
 		ok = augment(s, kernels)

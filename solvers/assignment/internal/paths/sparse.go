@@ -79,9 +79,8 @@ const (
 	farCost = 1 << 57
 )
 
-// Matrices of fewer columns than fewest are solved sooner by whole rows, as are square ones of fewer than fewestAllowed where the common cost forbids a
-// pair, and those of which more than one of dense costs differs from the common one.
-const fewest, fewestAllowed, dense = 65, 300, 4
+// Matrices of fewer columns than fewest are solved sooner by whole rows, as are those of which more than one of dense costs differs from the common one.
+const fewest, dense = 65, 4
 
 // isSparse reports whether a matrix is one for findSparse, with its common cost.
 func isSparse[T problem.Number](rows, cols int, costs []T) (common T, ok bool) {
@@ -92,6 +91,19 @@ func isSparse[T problem.Number](rows, cols int, costs []T) (common T, ok bool) {
 	common, ok = usual(costs)
 	forbids := common == problem.Forbidden[T](false) || common == problem.Forbidden[T](true)
 	return common, ok && (!forbids || rows != cols || n >= fewestAllowed)
+}
+
+// Of squares that forbid most pairs, those of fewer rows than fewestAllowed are solved sooner by whole rows, and those with more than mostAllowed other pairs a
+// row as if all pairs were allowed.
+const fewestAllowed, mostAllowed = 400, 20
+
+// forbidsMost reports whether a square's usual cost forbids a pair.
+func forbidsMost[T problem.Number](rows, cols int, costs []T) bool {
+	if _, whole := any(costs).([]int64); whole || rows != cols || cols < fewest || len(costs) > math.MaxInt32 {
+		return false
+	}
+	common, ok := usual(costs)
+	return ok && common == problem.Forbidden[T](false)
 }
 
 // usual is a cost that most of a sample have.
@@ -125,7 +137,7 @@ func usual[T problem.Number](costs []T) (common T, ok bool) {
 // findSparse is solve for matrices most of whose costs are one; false for others too.
 func findSparse[T problem.Number](s *Matcher, rows, cols int, costs []T, one T, maximize bool, scale float64, column []int32) bool {
 	q := &s.sparse
-	n, ok := collect(q, costs, one, maximize)
+	n, ok := collect(q, costs, one, maximize, len(costs)/dense)
 	if !ok || !q.open(rows, cols, n, T(1)/2 == 0, scale) || !q.match() {
 		return false
 	}
@@ -152,8 +164,8 @@ func findSparse[T problem.Number](s *Matcher, rows, cols int, costs []T, one T, 
 }
 
 // collect lists the places of the costs that differ from the common one, and these costs, negated where the largest sum is looked for, and infinite where they
-// forbid a pair. It returns how many they are; false where they are too many, and for costs that are no numbers.
-func collect[T problem.Number](q *sparse, costs []T, one T, maximize bool) (n int, ok bool) {
+// forbid a pair. It returns how many they are; false where they seem to be more than most, and for costs that are no numbers.
+func collect[T problem.Number](q *sparse, costs []T, one T, maximize bool, most int) (n int, ok bool) {
 	forbidden, integer, sign := problem.Forbidden[T](false), T(1)/2 == 0, 1.0
 	if maximize {
 		sign = -1
@@ -184,7 +196,7 @@ func collect[T problem.Number](q *sparse, costs []T, one T, maximize bool) (n in
 			}
 			q.places[n+k], q.differing[n+k] = at+int32(low), x
 		}
-		if n += more; n > (low+part)/dense {
+		if n += more; n > (low+part)*most/len(costs) {
 			return 0, false
 		}
 	}

@@ -175,3 +175,71 @@ func (s *Matcher) wholeRows(rows, cols int, costs any, maximize bool, column []i
 	}
 	return byKernels(s, rows, cols, costs.([]float64), maximize, 0, column)
 }
+
+// Squares that forbid most pairs are solved by lists of the others, with duals of all of these.
+func TestSomePairs(t *testing.T) {
+	someOf(t, func(r *rand.Rand) int32 { return int32(r.IntN(2000) - 1000) })
+	someOf(t, func(r *rand.Rand) int32 { return int32(r.IntN(5)) })
+	someOf(t, func(r *rand.Rand) float32 { return float32(r.NormFloat64()) })
+	someOf(t, func(r *rand.Rand) float64 { return r.Float64() })
+	someOf(t, func(r *rand.Rand) float64 { return float64(r.IntN(5)) / 4 })
+}
+
+func someOf[T int32 | float32 | float64](t *testing.T, draw func(*rand.Rand) T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	forbidden := problem.Forbidden[T](false)
+	var some, whole Matcher
+	for round := range 6 {
+		n := fewestAllowed + r.IntN(30)
+		costs, column := make([]T, n*n), make([]int32, n)
+		for k := range costs {
+			costs[k] = forbidden
+		}
+		pairs := 8 * n
+		if round == 5 { // most often without a matching
+			pairs = 3 * n
+		}
+		for range pairs {
+			costs[r.IntN(len(costs))] = draw(r)
+		}
+		if other := r.Perm(n); round < 5 {
+			for i, j := range other {
+				costs[i*n+j] = draw(r)
+			}
+		}
+		scale := []float64{0, 0x1p30}[round%2]
+		if T(1)/2 == 0 {
+			scale = float64(round % 2)
+		}
+		if !forbidsMost(n, n, costs) {
+			t.Fatalf("%T, round %d: not taken as forbidding most pairs", forbidden, round)
+		}
+		found := bySomePairs(&some, n, n, costs, scale, column)
+		expected := whole.wholeRows(n, n, any(costs), false, make([]int32, n))
+		if found != expected {
+			t.Fatalf("%T, round %d: found %t, expected %t", forbidden, round, found, expected)
+		}
+		if !found {
+			continue
+		}
+		own := make([]float64, n)
+		for i, j := range column {
+			own[i] = float64(costs[i*n+int(j)])
+		}
+		x, _ := sum(own)
+		if best, _ := sum(whole.own); x != best {
+			t.Fatalf("%T, round %d: found %v, expected %v", forbidden, round, x, best)
+		}
+		if scale == 0 {
+			continue
+		}
+		for i, u := range some.u {
+			for j, v := range some.v {
+				c, _ := lapjv.Units(float64(costs[i*n+j]), scale)
+				if at := costs[i*n+j]; at != forbidden && u+v > c || int32(j) == column[i] && u+v != c {
+					t.Fatalf("%T, round %d: duals %d and %d of a cost of %d units", forbidden, round, u, v, c)
+				}
+			}
+		}
+	}
+}

@@ -2393,6 +2393,126 @@ none149:
 	VZEROUPPER
 	RET
 
+// func twoAVX2(columns *int32, costs *float64, n int, prices *float64, out *float64) int
+// Requires: AVX, AVX2
+TEXT ·twoAVX2(SB), NOSPLIT, $0-48
+	MOVQ         columns+0(FP), AX
+	MOVQ         costs+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         prices+24(FP), BX
+	MOVQ         out+32(FP), SI
+	MOVQ         $0x7ff0000000000000, DI
+	VMOVQ        DI, X0
+	VBROADCASTSD X0, Y0
+	VXORPD       Y2, Y2, Y2
+	VMOVAPD      Y0, Y1
+	VMOVAPD      Y0, Y0
+	XORQ         DI, DI
+
+turn150:
+	CMPQ         DI, DX
+	JGE          done151
+	VPCMPEQD     Y5, Y5, Y5
+	VMOVDQU      (AX)(DI*4), X4
+	VGATHERDPD   Y5, (BX)(X4*8), Y3
+	VMOVUPD      (CX)(DI*8), Y4
+	VSUBPD       Y3, Y4, Y4
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	VMAXPD       Y4, Y1, Y5
+	VCMPPD       $0x11, Y1, Y4, Y7
+	VBLENDVPD    Y7, Y6, Y2, Y2
+	VMINPD       Y1, Y4, Y1
+	VMINPD       Y5, Y0, Y0
+	ADDQ         $0x04, DI
+	JMP          turn150
+
+done151:
+	VMOVAPD      Y1, Y3
+	VMOVAPD      Y0, Y0
+	VEXTRACTF128 $0x01, Y3, X4
+	VEXTRACTF128 $0x01, Y0, X5
+	VMAXPD       X4, X3, X6
+	VMINPD       X4, X3, X3
+	VMINPD       X5, X0, X0
+	VMINPD       X6, X0, X0
+	VUNPCKHPD    X3, X3, X4
+	VUNPCKHPD    X0, X0, X5
+	VMAXPD       X4, X3, X6
+	VMINPD       X4, X3, X3
+	VMINPD       X5, X0, X0
+	VMINPD       X6, X0, X0
+	VMOVSD       X3, (SI)
+	VMOVSD       X0, 8(SI)
+	VBROADCASTSD X3, Y0
+	MOVQ         $0x0706050403020100, AX
+	VMOVQ        AX, X3
+	VPMOVZXBQ    X3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VCMPPD       $0x04, Y1, Y0, Y0
+	VORPD        Y2, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPMINUD      X1, X0, X0
+	VPSHUFD      $0x0e, X0, X1
+	VPMINUD      X1, X0, X0
+	VMOVD        X0, AX
+	MOVQ         AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func nearerAVX2(columns *int32, costs *float64, n int, prices *float64, base int, bar int, places *int32, distances *float64) int
+// Requires: AVX, AVX2, BMI
+TEXT ·nearerAVX2(SB), NOSPLIT, $32-72
+	MOVQ         columns+0(FP), AX
+	MOVQ         costs+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         prices+24(FP), BX
+	MOVQ         base+32(FP), SI
+	VMOVQ        SI, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         bar+40(FP), SI
+	VMOVQ        SI, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         places+48(FP), SI
+	MOVQ         distances+56(FP), DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+
+turn152:
+	CMPQ       R9, DX
+	JGE        done153
+	VPCMPEQD   Y4, Y4, Y4
+	VMOVDQU    (AX)(R9*4), X2
+	VGATHERDPD Y4, (BX)(X2*8), Y3
+	VMOVUPD    (CX)(R9*8), Y2
+	VSUBPD     Y3, Y2, Y2
+	VADDPD     Y2, Y0, Y2
+	VCMPPD     $0x11, Y1, Y2, Y4
+	VMOVUPD    Y2, (SP)
+	VMOVMSKPD  Y4, R10
+	TESTL      R10, R10
+	JEQ        none155
+
+lane154:
+	TZCNTL R10, R11
+	LEAQ   (R11)(R9*1), R11
+	MOVL   R11, (SI)(R8*4)
+	SUBQ   R9, R11
+	VMOVSD (SP)(R11*8), X2
+	VMOVSD X2, (DI)(R8*8)
+	INCQ   R8
+	BLSRL  R10, R10
+	JNE    lane154
+
+none155:
+	ADDQ $0x04, R9
+	JMP  turn152
+
+done153:
+	MOVQ R8, ret+64(FP)
+	VZEROUPPER
+	RET
+
 // func unlike64AVX2(list *byte, n int, word int, at *int32) int
 // Requires: AVX, AVX2, BMI
 TEXT ·unlike64AVX2(SB), NOSPLIT, $0-40
@@ -2405,9 +2525,9 @@ TEXT ·unlike64AVX2(SB), NOSPLIT, $0-40
 	XORQ         DX, DX
 	XORQ         SI, SI
 
-turn150:
+turn156:
 	CMPQ      SI, CX
-	JGE       done152
+	JGE       done158
 	VPCMPEQQ  (AX)(SI*8), Y0, Y1
 	VMOVMSKPD Y1, DI
 	VPCMPEQQ  32(AX)(SI*8), Y0, Y1
@@ -2424,21 +2544,21 @@ turn150:
 	ORQ       R8, DI
 	XORL      $0x0000ffff, DI
 	TESTL     DI, DI
-	JEQ       none154
+	JEQ       none160
 
-lane153:
+lane159:
 	TZCNTL DI, R8
 	LEAQ   (R8)(SI*1), R8
 	MOVL   R8, (BX)(DX*4)
 	INCQ   DX
 	BLSRL  DI, DI
-	JNE    lane153
+	JNE    lane159
 
-none154:
+none160:
 	ADDQ $0x10, SI
-	JMP  turn150
+	JMP  turn156
 
-done152:
+done158:
 	MOVQ DX, ret+32(FP)
 	VZEROUPPER
 	RET

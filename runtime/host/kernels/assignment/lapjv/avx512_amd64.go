@@ -83,6 +83,18 @@ func cutFloat64AVX512(costs *float64, n int, scale int) int
 //go:noescape
 func leastAVX512(list *float64, n int) int
 
+// twoAVX512 finds the two pairs of n, a multiple of 8, that cost least, less the prices. It writes what they cost, and returns the
+// place of the first.
+//
+//go:noescape
+func twoAVX512(columns *int32, costs *float64, n int, prices *float64, out *float64) int
+
+// nearerAVX512 lists the pairs of n, a multiple of 8, whose distance, base and the cost less the price, is below a bar, by their places, and the
+// distances. base and bar have the bits of float64s. It returns how many they are, and may write 7 more.
+//
+//go:noescape
+func nearerAVX512(columns *int32, costs *float64, n int, prices *float64, base int, bar int, places *int32, distances *float64) int
+
 // unlike64AVX512 lists the places of words of 64 bits that differ from one, of n, a multiple of 64. It returns how many they are, and
 // may write 15 more.
 //

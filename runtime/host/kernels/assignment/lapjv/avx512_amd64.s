@@ -2279,7 +2279,7 @@ done162:
 	RET
 
 // func belowFloat64AVX512(s *byte, row int, bar int, columns *int32, costs *float64) int
-// Requires: AVX, AVX512DQ, AVX512F, BMI
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, POPCNT
 TEXT ·belowFloat64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
@@ -2302,136 +2302,113 @@ TEXT ·belowFloat64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         CX, CX
+	MOVQ         $0x0706050403020100, R8
+	VMOVQ        R8, X2
+	VPMOVZXBD    X2, Z2
 	XORQ         R8, R8
 
 turn121:
-	LEAQ    32(R8), R9
-	CMPQ    R9, DX
-	JGT     end122
-	VMOVUPD (BX)(R8*8), Z2
-	VSUBPD  (AX)(R8*8), Z2, Z2
-	VCMPPD  $0x19, Z1, Z2, K2
-	KMOVB   K2, R10
-	TESTL   R10, R10
-	JEQ     none124
-
-lane123:
-	TZCNTL R10, R11
-	LEAQ   (R11)(R8*1), R11
-	MOVL   R11, (SI)(CX*4)
-	VMOVSD (BX)(R11*8), X2
-	VMOVSD X2, (DI)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNE    lane123
-
-none124:
-	VMOVUPD 64(BX)(R8*8), Z2
-	VSUBPD  64(AX)(R8*8), Z2, Z2
-	VCMPPD  $0x19, Z1, Z2, K2
-	KMOVB   K2, R10
-	TESTL   R10, R10
-	JEQ     none126
-
-lane125:
-	TZCNTL R10, R11
-	LEAQ   8(R11)(R8*1), R11
-	MOVL   R11, (SI)(CX*4)
-	VMOVSD (BX)(R11*8), X2
-	VMOVSD X2, (DI)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNE    lane125
-
-none126:
-	VMOVUPD 128(BX)(R8*8), Z2
-	VSUBPD  128(AX)(R8*8), Z2, Z2
-	VCMPPD  $0x19, Z1, Z2, K2
-	KMOVB   K2, R10
-	TESTL   R10, R10
-	JEQ     none128
-
-lane127:
-	TZCNTL R10, R11
-	LEAQ   16(R11)(R8*1), R11
-	MOVL   R11, (SI)(CX*4)
-	VMOVSD (BX)(R11*8), X2
-	VMOVSD X2, (DI)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNE    lane127
-
-none128:
-	VMOVUPD 192(BX)(R8*8), Z2
-	VSUBPD  192(AX)(R8*8), Z2, Z2
-	VCMPPD  $0x19, Z1, Z2, K2
-	KMOVB   K2, R10
-	TESTL   R10, R10
-	JEQ     none130
-
-lane129:
-	TZCNTL R10, R11
-	LEAQ   24(R11)(R8*1), R11
-	MOVL   R11, (SI)(CX*4)
-	VMOVSD (BX)(R11*8), X2
-	VMOVSD X2, (DI)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNE    lane129
-
-none130:
-	MOVQ R9, R8
-	JMP  turn121
+	LEAQ          32(R8), R9
+	CMPQ          R9, DX
+	JGT           end122
+	VMOVUPD       (BX)(R8*8), Z3
+	VSUBPD        (AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          (R8), R10
+	VPBROADCASTD  R10, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R10
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R10, R10
+	ADDQ          R10, CX
+	VMOVUPD       64(BX)(R8*8), Z3
+	VSUBPD        64(AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          8(R8), R10
+	VPBROADCASTD  R10, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R10
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R10, R10
+	ADDQ          R10, CX
+	VMOVUPD       128(BX)(R8*8), Z3
+	VSUBPD        128(AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          16(R8), R10
+	VPBROADCASTD  R10, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R10
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R10, R10
+	ADDQ          R10, CX
+	VMOVUPD       192(BX)(R8*8), Z3
+	VSUBPD        192(AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          24(R8), R8
+	VPBROADCASTD  R8, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R8
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R8, R8
+	ADDQ          R8, CX
+	MOVQ          R9, R8
+	JMP           turn121
 
 end122:
-turn131:
-	LEAQ    8(R8), R9
-	CMPQ    R9, DX
-	JGT     end132
-	VMOVUPD (BX)(R8*8), Z2
-	VSUBPD  (AX)(R8*8), Z2, Z2
-	VCMPPD  $0x19, Z1, Z2, K2
-	KMOVB   K2, R10
-	TESTL   R10, R10
-	JEQ     none134
+turn123:
+	LEAQ          8(R8), R9
+	CMPQ          R9, DX
+	JGT           end124
+	VMOVUPD       (BX)(R8*8), Z3
+	VSUBPD        (AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          (R8), R8
+	VPBROADCASTD  R8, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R8
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R8, R8
+	ADDQ          R8, CX
+	MOVQ          R9, R8
+	JMP           turn123
 
-lane133:
-	TZCNTL R10, R11
-	LEAQ   (R11)(R8*1), R11
-	MOVL   R11, (SI)(CX*4)
-	VMOVSD (BX)(R11*8), X2
-	VMOVSD X2, (DI)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNE    lane133
+end124:
+	CMPQ          R8, DX
+	JGE           whole125
+	VMOVAPD       Z0, Z0
+	VMOVUPD       (BX)(R8*8), K1, Z0
+	VSUBPD        (AX)(R8*8), Z0, Z3
+	VCMPPD        $0x19, Z1, Z3, K2
+	LEAQ          (R8), AX
+	VPBROADCASTD  AX, Y1
+	VPADDD        Y2, Y1, Y1
+	KMOVB         K2, AX
+	KMOVB         K1, DX
+	ANDL          DX, AX
+	KANDB         K1, K2, K2
+	VPCOMPRESSD.Z Y1, K2, Y1
+	VCOMPRESSPD.Z Z0, K2, Z0
+	VMOVDQU       Y1, (SI)(CX*4)
+	VMOVUPD       Z0, (DI)(CX*8)
+	POPCNTL       AX, AX
+	ADDQ          AX, CX
 
-none134:
-	MOVQ R9, R8
-	JMP  turn131
-
-end132:
-	CMPQ    R8, DX
-	JGE     whole135
-	VMOVAPD Z0, Z0
-	VMOVUPD (BX)(R8*8), K1, Z0
-	VSUBPD  (AX)(R8*8), Z0, Z0
-	VCMPPD  $0x19, Z1, Z0, K1
-	KMOVB   K1, AX
-	TESTL   AX, AX
-	JEQ     none137
-
-lane136:
-	TZCNTL AX, DX
-	LEAQ   (DX)(R8*1), DX
-	MOVL   DX, (SI)(CX*4)
-	VMOVSD (BX)(DX*8), X0
-	VMOVSD X0, (DI)(CX*8)
-	INCQ   CX
-	BLSRL  AX, AX
-	JNE    lane136
-
-none137:
-whole135:
+whole125:
 	MOVQ CX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -2448,9 +2425,9 @@ TEXT ·turnFloat64AVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTQ DI, Z0
 	XORQ         DI, DI
 
-turn138:
+turn126:
 	CMPQ       DI, DX
-	JGE        done139
+	JGE        done127
 	MOVQ       AX, R8
 	VMOVUPD    (R8)(DI*8), Z1
 	VXORPD     Z0, Z1, Z1
@@ -2516,9 +2493,9 @@ turn138:
 	VMOVUPD    Z1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x08, DI
-	JMP        turn138
+	JMP        turn126
 
-done139:
+done127:
 	VZEROUPPER
 	RET
 
@@ -2539,9 +2516,9 @@ TEXT ·spanFloat64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Z3
 	XORQ         SI, SI
 
-turn140:
+turn128:
 	CMPQ    SI, DX
-	JGE     done141
+	JGE     done129
 	VMOVUPD (CX)(SI*8), Z4
 	VANDNPD Z4, Z1, Z5
 	VCMPPD  $0x11, Z0, Z5, K1
@@ -2551,9 +2528,9 @@ turn140:
 	POPCNTL DI, DI
 	ADDQ    DI, AX
 	ADDQ    $0x08, SI
-	JMP     turn140
+	JMP     turn128
 
-done141:
+done129:
 	VEXTRACTF64X4 $0x01, Z2, Y0
 	VMINPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -2585,9 +2562,9 @@ TEXT ·cutFloat64AVX512(SB), NOSPLIT, $0-32
 	VXORPD       Y1, Y1, Y1
 	XORQ         BX, BX
 
-turn142:
+turn130:
 	CMPQ      BX, DX
-	JGE       done143
+	JGE       done131
 	VMOVUPD   (CX)(BX*8), Z2
 	VMULPD    Z0, Z2, Z2
 	VREDUCEPD $0x08, Z2, Z2
@@ -2596,9 +2573,9 @@ turn142:
 	POPCNTL   SI, SI
 	ADDQ      SI, AX
 	ADDQ      $0x08, BX
-	JMP       turn142
+	JMP       turn130
 
-done143:
+done131:
 	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -2615,21 +2592,21 @@ TEXT ·leastAVX512(SB), NOSPLIT, $0-24
 	VMOVAPD      Z0, Z0
 	XORQ         DX, DX
 
-turn144:
+turn132:
 	LEAQ   16(DX), BX
 	CMPQ   BX, CX
-	JGT    one145
+	JGT    one133
 	VMINPD (AX)(DX*8), Z1, Z1
 	VMINPD 64(AX)(DX*8), Z0, Z0
 	MOVQ   BX, DX
-	JMP    turn144
+	JMP    turn132
 
-one145:
+one133:
 	CMPQ   DX, CX
-	JGE    search146
+	JGE    search134
 	VMINPD (AX)(DX*8), Z1, Z1
 
-search146:
+search134:
 	VMINPD        Z0, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VMINPD        Y1, Y0, Y0
@@ -2640,22 +2617,138 @@ search146:
 	VBROADCASTSD  X0, Z0
 	XORQ          DX, DX
 
-turn147:
+turn135:
 	CMPQ   DX, CX
-	JGE    none149
+	JGE    none137
 	VCMPPD $0x00, (AX)(DX*8), Z0, K1
 	KMOVB  K1, BX
 	TESTL  BX, BX
-	JNE    found148
+	JNE    found136
 	ADDQ   $0x08, DX
-	JMP    turn147
+	JMP    turn135
 
-found148:
+found136:
 	TZCNTL BX, BX
 	ADDQ   BX, DX
 
-none149:
+none137:
 	MOVQ DX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func twoAVX512(columns *int32, costs *float64, n int, prices *float64, out *float64) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·twoAVX512(SB), NOSPLIT, $0-48
+	MOVQ         columns+0(FP), AX
+	MOVQ         costs+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         prices+24(FP), BX
+	MOVQ         out+32(FP), SI
+	MOVQ         $0x7ff0000000000000, DI
+	VMOVQ        DI, X0
+	VBROADCASTSD X0, Z0
+	VXORPD       Y2, Y2, Y2
+	VMOVAPD      Z0, Z1
+	VMOVAPD      Z0, Z0
+	XORQ         DI, DI
+
+turn138:
+	CMPQ         DI, DX
+	JGE          done139
+	MOVL         $0x000000ff, R8
+	KMOVB        R8, K1
+	VMOVDQU      (AX)(DI*4), Y4
+	VGATHERDPD   (BX)(Y4*8), K1, Z3
+	VMOVUPD      (CX)(DI*8), Z4
+	VSUBPD       Z3, Z4, Z4
+	VPBROADCASTQ DI, Z6
+	VMAXPD       Z4, Z1, Z5
+	VCMPPD       $0x11, Z1, Z4, K1
+	VMOVDQA64    Z6, K1, Z2
+	VMINPD       Z1, Z4, Z1
+	VMINPD       Z5, Z0, Z0
+	ADDQ         $0x08, DI
+	JMP          turn138
+
+done139:
+	VMOVAPD       Z1, Z3
+	VMOVAPD       Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VMAXPD        Y4, Y3, Y6
+	VMINPD        Y4, Y3, Y3
+	VMINPD        Y5, Y0, Y0
+	VMINPD        Y6, Y0, Y0
+	VEXTRACTF128  $0x01, Y3, X4
+	VEXTRACTF128  $0x01, Y0, X5
+	VMAXPD        X4, X3, X6
+	VMINPD        X4, X3, X3
+	VMINPD        X5, X0, X0
+	VMINPD        X6, X0, X0
+	VUNPCKHPD     X3, X3, X4
+	VUNPCKHPD     X0, X0, X5
+	VMAXPD        X4, X3, X6
+	VMINPD        X4, X3, X3
+	VMINPD        X5, X0, X0
+	VMINPD        X6, X0, X0
+	VMOVSD        X3, (SI)
+	VMOVSD        X0, 8(SI)
+	VBROADCASTSD  X3, Z0
+	MOVQ          $0x0706050403020100, AX
+	VMOVQ         AX, X3
+	VPMOVZXBQ     X3, Z3
+	VPADDQ        Z3, Z2, Z2
+	VCMPPD        $0x00, Z1, Z0, K1
+	VPCOMPRESSQ.Z Z2, K1, Z2
+	VMOVQ         X2, AX
+	MOVQ          AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func nearerAVX512(columns *int32, costs *float64, n int, prices *float64, base int, bar int, places *int32, distances *float64) int
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, POPCNT
+TEXT ·nearerAVX512(SB), NOSPLIT, $0-72
+	MOVQ         columns+0(FP), AX
+	MOVQ         costs+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         prices+24(FP), BX
+	MOVQ         base+32(FP), SI
+	VPBROADCASTQ SI, Z0
+	MOVQ         bar+40(FP), SI
+	VPBROADCASTQ SI, Z1
+	MOVQ         places+48(FP), SI
+	MOVQ         distances+56(FP), DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         $0x0706050403020100, R10
+	VMOVQ        R10, X2
+	VPMOVZXBD    X2, Z2
+
+turn140:
+	CMPQ          R9, DX
+	JGE           done141
+	MOVL          $0x000000ff, R10
+	KMOVB         R10, K1
+	VMOVDQU       (AX)(R9*4), Y3
+	VGATHERDPD    (BX)(Y3*8), K1, Z4
+	VMOVUPD       (CX)(R9*8), Z3
+	VSUBPD        Z4, Z3, Z3
+	VADDPD        Z3, Z0, Z3
+	VCMPPD        $0x11, Z1, Z3, K1
+	VPBROADCASTD  R9, Y5
+	VPADDD        Y2, Y5, Y5
+	VPCOMPRESSD.Z Y5, K1, Y5
+	VCOMPRESSPD.Z Z3, K1, Z3
+	VMOVDQU       Y5, (SI)(R8*4)
+	VMOVUPD       Z3, (DI)(R8*8)
+	KMOVB         K1, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, R8
+	ADDQ          $0x08, R9
+	JMP           turn140
+
+done141:
+	MOVQ R8, ret+64(FP)
 	VZEROUPPER
 	RET
 
@@ -2676,9 +2769,9 @@ TEXT ·unlike64AVX512(SB), NOSPLIT, $0-40
 	VPUNPCKLQDQ  X2, X1, X1
 	VPMOVZXBD    X1, Z1
 
-turn150:
+turn142:
 	CMPQ          SI, CX
-	JGE           done152
+	JGE           done144
 	VPCMPQ        $0x04, (AX)(SI*8), Z0, K1
 	VPCMPQ        $0x04, 64(AX)(SI*8), Z0, K2
 	VPCMPQ        $0x04, 128(AX)(SI*8), Z0, K3
@@ -2686,7 +2779,7 @@ turn150:
 	KORW          K1, K2, K5
 	KORW          K3, K4, K6
 	KORTESTW      K5, K6
-	JEQ           next151
+	JEQ           next143
 	LEAQ          (SI), DI
 	VPBROADCASTD  DI, Z2
 	VPADDD        Z1, Z2, Z2
@@ -2720,11 +2813,11 @@ turn150:
 	POPCNTL       DI, DI
 	ADDQ          DI, DX
 
-next151:
+next143:
 	ADDQ $0x20, SI
-	JMP  turn150
+	JMP  turn142
 
-done152:
+done144:
 	MOVQ DX, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -5015,7 +5108,7 @@ done162:
 	RET
 
 // func belowFloat32AVX512(s *byte, row int, bar int, columns *int32, costs *float64) int
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, POPCNT
 TEXT ·belowFloat32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
@@ -5038,143 +5131,114 @@ TEXT ·belowFloat32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         CX, CX
+	MOVQ         $0x0706050403020100, R8
+	VMOVQ        R8, X2
+	VPMOVZXBD    X2, Z2
 	XORQ         R8, R8
 
 turn121:
-	LEAQ      32(R8), R9
-	CMPQ      R9, DX
-	JGT       end122
-	VCVTPS2PD (BX)(R8*4), Z2
-	VSUBPD    (AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none124
-
-lane123:
-	TZCNTL    R10, R11
-	LEAQ      (R11)(R8*1), R11
-	MOVL      R11, (SI)(CX*4)
-	VXORPD    X2, X2, X2
-	VCVTSS2SD (BX)(R11*4), X2, X2
-	VMOVSD    X2, (DI)(CX*8)
-	INCQ      CX
-	BLSRL     R10, R10
-	JNE       lane123
-
-none124:
-	VCVTPS2PD 32(BX)(R8*4), Z2
-	VSUBPD    64(AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none126
-
-lane125:
-	TZCNTL    R10, R11
-	LEAQ      8(R11)(R8*1), R11
-	MOVL      R11, (SI)(CX*4)
-	VXORPD    X2, X2, X2
-	VCVTSS2SD (BX)(R11*4), X2, X2
-	VMOVSD    X2, (DI)(CX*8)
-	INCQ      CX
-	BLSRL     R10, R10
-	JNE       lane125
-
-none126:
-	VCVTPS2PD 64(BX)(R8*4), Z2
-	VSUBPD    128(AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none128
-
-lane127:
-	TZCNTL    R10, R11
-	LEAQ      16(R11)(R8*1), R11
-	MOVL      R11, (SI)(CX*4)
-	VXORPD    X2, X2, X2
-	VCVTSS2SD (BX)(R11*4), X2, X2
-	VMOVSD    X2, (DI)(CX*8)
-	INCQ      CX
-	BLSRL     R10, R10
-	JNE       lane127
-
-none128:
-	VCVTPS2PD 96(BX)(R8*4), Z2
-	VSUBPD    192(AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none130
-
-lane129:
-	TZCNTL    R10, R11
-	LEAQ      24(R11)(R8*1), R11
-	MOVL      R11, (SI)(CX*4)
-	VXORPD    X2, X2, X2
-	VCVTSS2SD (BX)(R11*4), X2, X2
-	VMOVSD    X2, (DI)(CX*8)
-	INCQ      CX
-	BLSRL     R10, R10
-	JNE       lane129
-
-none130:
-	MOVQ R9, R8
-	JMP  turn121
+	LEAQ          32(R8), R9
+	CMPQ          R9, DX
+	JGT           end122
+	VCVTPS2PD     (BX)(R8*4), Z3
+	VSUBPD        (AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          (R8), R10
+	VPBROADCASTD  R10, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R10
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R10, R10
+	ADDQ          R10, CX
+	VCVTPS2PD     32(BX)(R8*4), Z3
+	VSUBPD        64(AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          8(R8), R10
+	VPBROADCASTD  R10, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R10
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R10, R10
+	ADDQ          R10, CX
+	VCVTPS2PD     64(BX)(R8*4), Z3
+	VSUBPD        128(AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          16(R8), R10
+	VPBROADCASTD  R10, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R10
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R10, R10
+	ADDQ          R10, CX
+	VCVTPS2PD     96(BX)(R8*4), Z3
+	VSUBPD        192(AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          24(R8), R8
+	VPBROADCASTD  R8, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R8
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R8, R8
+	ADDQ          R8, CX
+	MOVQ          R9, R8
+	JMP           turn121
 
 end122:
-turn131:
-	LEAQ      8(R8), R9
-	CMPQ      R9, DX
-	JGT       end132
-	VCVTPS2PD (BX)(R8*4), Z2
-	VSUBPD    (AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none134
+turn123:
+	LEAQ          8(R8), R9
+	CMPQ          R9, DX
+	JGT           end124
+	VCVTPS2PD     (BX)(R8*4), Z3
+	VSUBPD        (AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          (R8), R8
+	VPBROADCASTD  R8, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R8
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R8, R8
+	ADDQ          R8, CX
+	MOVQ          R9, R8
+	JMP           turn123
 
-lane133:
-	TZCNTL    R10, R11
-	LEAQ      (R11)(R8*1), R11
-	MOVL      R11, (SI)(CX*4)
-	VXORPD    X2, X2, X2
-	VCVTSS2SD (BX)(R11*4), X2, X2
-	VMOVSD    X2, (DI)(CX*8)
-	INCQ      CX
-	BLSRL     R10, R10
-	JNE       lane133
+end124:
+	CMPQ          R8, DX
+	JGE           whole125
+	VMOVAPD       Z0, Z0
+	VMOVUPS.Z     (BX)(R8*4), K1, Y3
+	VCVTPS2PD     Y3, K1, Z0
+	VSUBPD        (AX)(R8*8), Z0, Z3
+	VCMPPD        $0x19, Z1, Z3, K2
+	LEAQ          (R8), AX
+	VPBROADCASTD  AX, Y1
+	VPADDD        Y2, Y1, Y1
+	KMOVB         K2, AX
+	KMOVB         K1, DX
+	ANDL          DX, AX
+	KANDB         K1, K2, K2
+	VPCOMPRESSD.Z Y1, K2, Y1
+	VCOMPRESSPD.Z Z0, K2, Z0
+	VMOVDQU       Y1, (SI)(CX*4)
+	VMOVUPD       Z0, (DI)(CX*8)
+	POPCNTL       AX, AX
+	ADDQ          AX, CX
 
-none134:
-	MOVQ R9, R8
-	JMP  turn131
-
-end132:
-	CMPQ      R8, DX
-	JGE       whole135
-	VMOVAPD   Z0, Z0
-	VMOVUPS.Z (BX)(R8*4), K1, Y2
-	VCVTPS2PD Y2, K1, Z0
-	VSUBPD    (AX)(R8*8), Z0, Z0
-	VCMPPD    $0x19, Z1, Z0, K1
-	KMOVB     K1, AX
-	TESTL     AX, AX
-	JEQ       none137
-
-lane136:
-	TZCNTL    AX, DX
-	LEAQ      (DX)(R8*1), DX
-	MOVL      DX, (SI)(CX*4)
-	VXORPD    X0, X0, X0
-	VCVTSS2SD (BX)(DX*4), X0, X0
-	VMOVSD    X0, (DI)(CX*8)
-	INCQ      CX
-	BLSRL     AX, AX
-	JNE       lane136
-
-none137:
-whole135:
+whole125:
 	MOVQ CX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -5191,9 +5255,9 @@ TEXT ·turnFloat32AVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTQ DI, Z0
 	XORQ         DI, DI
 
-turn138:
+turn126:
 	CMPQ       DI, DX
-	JGE        done139
+	JGE        done127
 	MOVQ       AX, R8
 	VCVTPS2PD  (R8)(DI*4), Z1
 	VXORPD     Z0, Z1, Z1
@@ -5259,9 +5323,9 @@ turn138:
 	VMOVUPD    Z1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x08, DI
-	JMP        turn138
+	JMP        turn126
 
-done139:
+done127:
 	VZEROUPPER
 	RET
 
@@ -5282,9 +5346,9 @@ TEXT ·spanFloat32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Z3
 	XORQ         SI, SI
 
-turn140:
+turn128:
 	CMPQ      SI, DX
-	JGE       done141
+	JGE       done129
 	VCVTPS2PD (CX)(SI*4), Z4
 	VANDNPD   Z4, Z1, Z5
 	VCMPPD    $0x11, Z0, Z5, K1
@@ -5294,9 +5358,9 @@ turn140:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x08, SI
-	JMP       turn140
+	JMP       turn128
 
-done141:
+done129:
 	VEXTRACTF64X4 $0x01, Z2, Y0
 	VMINPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -5328,9 +5392,9 @@ TEXT ·cutFloat32AVX512(SB), NOSPLIT, $0-32
 	VXORPD       Y1, Y1, Y1
 	XORQ         BX, BX
 
-turn142:
+turn130:
 	CMPQ      BX, DX
-	JGE       done143
+	JGE       done131
 	VCVTPS2PD (CX)(BX*4), Z2
 	VMULPD    Z0, Z2, Z2
 	VREDUCEPD $0x08, Z2, Z2
@@ -5339,9 +5403,9 @@ turn142:
 	POPCNTL   SI, SI
 	ADDQ      SI, AX
 	ADDQ      $0x08, BX
-	JMP       turn142
+	JMP       turn130
 
-done143:
+done131:
 	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -7502,7 +7566,7 @@ done162:
 	RET
 
 // func belowInt32AVX512(s *byte, row int, bar int, columns *int32, costs *float64) int
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, POPCNT
 TEXT ·belowInt32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
@@ -7525,143 +7589,114 @@ TEXT ·belowInt32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         CX, CX
+	MOVQ         $0x0706050403020100, R8
+	VMOVQ        R8, X2
+	VPMOVZXBD    X2, Z2
 	XORQ         R8, R8
 
 turn121:
-	LEAQ      32(R8), R9
-	CMPQ      R9, DX
-	JGT       end122
-	VCVTDQ2PD (BX)(R8*4), Z2
-	VSUBPD    (AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none124
-
-lane123:
-	TZCNTL     R10, R11
-	LEAQ       (R11)(R8*1), R11
-	MOVL       R11, (SI)(CX*4)
-	VXORPD     X2, X2, X2
-	VCVTSI2SDL (BX)(R11*4), X2, X2
-	VMOVSD     X2, (DI)(CX*8)
-	INCQ       CX
-	BLSRL      R10, R10
-	JNE        lane123
-
-none124:
-	VCVTDQ2PD 32(BX)(R8*4), Z2
-	VSUBPD    64(AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none126
-
-lane125:
-	TZCNTL     R10, R11
-	LEAQ       8(R11)(R8*1), R11
-	MOVL       R11, (SI)(CX*4)
-	VXORPD     X2, X2, X2
-	VCVTSI2SDL (BX)(R11*4), X2, X2
-	VMOVSD     X2, (DI)(CX*8)
-	INCQ       CX
-	BLSRL      R10, R10
-	JNE        lane125
-
-none126:
-	VCVTDQ2PD 64(BX)(R8*4), Z2
-	VSUBPD    128(AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none128
-
-lane127:
-	TZCNTL     R10, R11
-	LEAQ       16(R11)(R8*1), R11
-	MOVL       R11, (SI)(CX*4)
-	VXORPD     X2, X2, X2
-	VCVTSI2SDL (BX)(R11*4), X2, X2
-	VMOVSD     X2, (DI)(CX*8)
-	INCQ       CX
-	BLSRL      R10, R10
-	JNE        lane127
-
-none128:
-	VCVTDQ2PD 96(BX)(R8*4), Z2
-	VSUBPD    192(AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none130
-
-lane129:
-	TZCNTL     R10, R11
-	LEAQ       24(R11)(R8*1), R11
-	MOVL       R11, (SI)(CX*4)
-	VXORPD     X2, X2, X2
-	VCVTSI2SDL (BX)(R11*4), X2, X2
-	VMOVSD     X2, (DI)(CX*8)
-	INCQ       CX
-	BLSRL      R10, R10
-	JNE        lane129
-
-none130:
-	MOVQ R9, R8
-	JMP  turn121
+	LEAQ          32(R8), R9
+	CMPQ          R9, DX
+	JGT           end122
+	VCVTDQ2PD     (BX)(R8*4), Z3
+	VSUBPD        (AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          (R8), R10
+	VPBROADCASTD  R10, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R10
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R10, R10
+	ADDQ          R10, CX
+	VCVTDQ2PD     32(BX)(R8*4), Z3
+	VSUBPD        64(AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          8(R8), R10
+	VPBROADCASTD  R10, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R10
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R10, R10
+	ADDQ          R10, CX
+	VCVTDQ2PD     64(BX)(R8*4), Z3
+	VSUBPD        128(AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          16(R8), R10
+	VPBROADCASTD  R10, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R10
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R10, R10
+	ADDQ          R10, CX
+	VCVTDQ2PD     96(BX)(R8*4), Z3
+	VSUBPD        192(AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          24(R8), R8
+	VPBROADCASTD  R8, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R8
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R8, R8
+	ADDQ          R8, CX
+	MOVQ          R9, R8
+	JMP           turn121
 
 end122:
-turn131:
-	LEAQ      8(R8), R9
-	CMPQ      R9, DX
-	JGT       end132
-	VCVTDQ2PD (BX)(R8*4), Z2
-	VSUBPD    (AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none134
+turn123:
+	LEAQ          8(R8), R9
+	CMPQ          R9, DX
+	JGT           end124
+	VCVTDQ2PD     (BX)(R8*4), Z3
+	VSUBPD        (AX)(R8*8), Z3, Z4
+	VCMPPD        $0x19, Z1, Z4, K2
+	LEAQ          (R8), R8
+	VPBROADCASTD  R8, Y4
+	VPADDD        Y2, Y4, Y4
+	KMOVB         K2, R8
+	VPCOMPRESSD.Z Y4, K2, Y4
+	VCOMPRESSPD.Z Z3, K2, Z3
+	VMOVDQU       Y4, (SI)(CX*4)
+	VMOVUPD       Z3, (DI)(CX*8)
+	POPCNTL       R8, R8
+	ADDQ          R8, CX
+	MOVQ          R9, R8
+	JMP           turn123
 
-lane133:
-	TZCNTL     R10, R11
-	LEAQ       (R11)(R8*1), R11
-	MOVL       R11, (SI)(CX*4)
-	VXORPD     X2, X2, X2
-	VCVTSI2SDL (BX)(R11*4), X2, X2
-	VMOVSD     X2, (DI)(CX*8)
-	INCQ       CX
-	BLSRL      R10, R10
-	JNE        lane133
+end124:
+	CMPQ          R8, DX
+	JGE           whole125
+	VMOVAPD       Z0, Z0
+	VMOVDQU32.Z   (BX)(R8*4), K1, Y3
+	VCVTDQ2PD     Y3, K1, Z0
+	VSUBPD        (AX)(R8*8), Z0, Z3
+	VCMPPD        $0x19, Z1, Z3, K2
+	LEAQ          (R8), AX
+	VPBROADCASTD  AX, Y1
+	VPADDD        Y2, Y1, Y1
+	KMOVB         K2, AX
+	KMOVB         K1, DX
+	ANDL          DX, AX
+	KANDB         K1, K2, K2
+	VPCOMPRESSD.Z Y1, K2, Y1
+	VCOMPRESSPD.Z Z0, K2, Z0
+	VMOVDQU       Y1, (SI)(CX*4)
+	VMOVUPD       Z0, (DI)(CX*8)
+	POPCNTL       AX, AX
+	ADDQ          AX, CX
 
-none134:
-	MOVQ R9, R8
-	JMP  turn131
-
-end132:
-	CMPQ        R8, DX
-	JGE         whole135
-	VMOVAPD     Z0, Z0
-	VMOVDQU32.Z (BX)(R8*4), K1, Y2
-	VCVTDQ2PD   Y2, K1, Z0
-	VSUBPD      (AX)(R8*8), Z0, Z0
-	VCMPPD      $0x19, Z1, Z0, K1
-	KMOVB       K1, AX
-	TESTL       AX, AX
-	JEQ         none137
-
-lane136:
-	TZCNTL     AX, DX
-	LEAQ       (DX)(R8*1), DX
-	MOVL       DX, (SI)(CX*4)
-	VXORPD     X0, X0, X0
-	VCVTSI2SDL (BX)(DX*4), X0, X0
-	VMOVSD     X0, (DI)(CX*8)
-	INCQ       CX
-	BLSRL      AX, AX
-	JNE        lane136
-
-none137:
-whole135:
+whole125:
 	MOVQ CX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -7684,9 +7719,9 @@ TEXT ·turnInt32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSD X2, Z2
 	XORQ         DI, DI
 
-turn138:
+turn126:
 	CMPQ       DI, DX
-	JGE        done139
+	JGE        done127
 	MOVQ       AX, R8
 	VCVTDQ2PD  (R8)(DI*4), Z3
 	VCMPPD     $0x00, Z2, Z3, K1
@@ -7768,9 +7803,9 @@ turn138:
 	VMOVUPD    Z3, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x08, DI
-	JMP        turn138
+	JMP        turn126
 
-done139:
+done127:
 	VZEROUPPER
 	RET
 
@@ -7794,9 +7829,9 @@ TEXT ·spanInt32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Z3
 	XORQ         SI, SI
 
-turn140:
+turn128:
 	CMPQ      SI, DX
-	JGE       done141
+	JGE       done129
 	VCVTDQ2PD (CX)(SI*4), Z4
 	VMOVAPD   Z4, Z5
 	VCMPPD    $0x11, Z1, Z5, K1
@@ -7806,9 +7841,9 @@ turn140:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x08, SI
-	JMP       turn140
+	JMP       turn128
 
-done141:
+done129:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VMINPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -7840,27 +7875,27 @@ TEXT ·mostAVX512(SB), NOSPLIT, $0-24
 	VPBROADCASTD (AX), Z3
 	XORQ         DX, DX
 
-turn142:
+turn130:
 	LEAQ    64(DX), BX
 	CMPQ    BX, CX
-	JGT     end143
+	JGT     end131
 	VPMAXSD (AX)(DX*4), Z0, Z0
 	VPMAXSD 64(AX)(DX*4), Z1, Z1
 	VPMAXSD 128(AX)(DX*4), Z2, Z2
 	VPMAXSD 192(AX)(DX*4), Z3, Z3
 	MOVQ    BX, DX
-	JMP     turn142
+	JMP     turn130
 
-end143:
-turn144:
+end131:
+turn132:
 	LEAQ    16(DX), BX
 	CMPQ    BX, CX
-	JGT     end145
+	JGT     end133
 	VPMAXSD (AX)(DX*4), Z0, Z0
 	MOVQ    BX, DX
-	JMP     turn144
+	JMP     turn132
 
-end145:
+end133:
 	VPMAXSD       Z1, Z0, Z0
 	VPMAXSD       Z3, Z2, Z2
 	VPMAXSD       Z2, Z0, Z0
@@ -7895,9 +7930,9 @@ TEXT ·unlike32AVX512(SB), NOSPLIT, $0-40
 	VPUNPCKLQDQ  X2, X1, X1
 	VPMOVZXBD    X1, Z1
 
-turn146:
+turn134:
 	CMPQ          SI, CX
-	JGE           done148
+	JGE           done136
 	VPCMPD        $0x04, (AX)(SI*4), Z0, K1
 	VPCMPD        $0x04, 64(AX)(SI*4), Z0, K2
 	VPCMPD        $0x04, 128(AX)(SI*4), Z0, K3
@@ -7905,7 +7940,7 @@ turn146:
 	KORW          K1, K2, K5
 	KORW          K3, K4, K6
 	KORTESTW      K5, K6
-	JEQ           next147
+	JEQ           next135
 	LEAQ          (SI), DI
 	VPBROADCASTD  DI, Z2
 	VPADDD        Z1, Z2, Z2
@@ -7939,11 +7974,11 @@ turn146:
 	POPCNTL       DI, DI
 	ADDQ          DI, DX
 
-next147:
+next135:
 	ADDQ $0x40, SI
-	JMP  turn146
+	JMP  turn134
 
-done148:
+done136:
 	MOVQ DX, ret+32(FP)
 	VZEROUPPER
 	RET

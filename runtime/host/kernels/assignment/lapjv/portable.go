@@ -4,7 +4,7 @@ import "math"
 
 // portable are the kernels in Go.
 func portable[T Cost]() Kernels {
-	return Kernels{"go", minima[T], transfer[T], bid[T], path[T], nearest[T], below[T], check[T], closePairs[T], least, 0, nil, nil, nil, nil, nil, false, nil, nil}
+	return Kernels{"go", minima[T], transfer[T], bid[T], path[T], nearest[T], below[T], check[T], closePairs[T], least, nil, nil, 0, nil, nil, nil, nil, nil, false, nil, nil}
 }
 
 func minima[T Cost](s *Search) int {

@@ -224,7 +224,7 @@ type Kernels struct {
 	// Nearest gives each row its nearest column where that is free, at prices of 0. The costs of the nearest are in Least. It
 	// finds costs that are no numbers.
 	Nearest func(*Search) (free int)
-	// Below lists the columns of a row whose cost less the price is not bar or more, and their costs.
+	// Below lists the columns of a row whose cost less the price is not bar or more, and their costs. The lists have room for ListsMore more.
 	Below func(s *Search, row int, bar float64, columns []int32, costs []float64) (n int)
 	// Check makes the duals v of the prices in units, and for each row whose u nobody set the least c - v, so that u + v is at
 	// most c for every pair. It sums up the slack of the matched pairs, and returns 1 where that is too large, as it is where a cost is no number or
@@ -238,6 +238,9 @@ type Kernels struct {
 	// Least is the place of the least of some numbers, a multiple of 8.
 	Least func(list []float64) int
 
+	two    func(columns *int32, costs *float64, n int, prices, out *float64) int // of a multiple of 8 pairs; nil: TwoNearest and Nearer are in Go
+	nearer func(columns *int32, costs *float64, n int, prices *float64, base, bar int, places *int32, distances *float64) int
+
 	lanes int // rows that turn transposes at once, 0 without it
 	turn  func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int)
 	span  func(costs unsafe.Pointer, n int, ends *[2]float64) int // of a multiple of 8 costs; nil: Range is in Go
@@ -250,6 +253,45 @@ type Kernels struct {
 
 	nearestRows func(least, costs unsafe.Pointer, stride, rows, cols int, at *int32) int // of at least bandRows rows; nil: NearestRows and RowsBelow are in Go
 	rowsBelow   func(bars, costs unsafe.Pointer, stride, rows, cols int, at *int32) int
+}
+
+// ListsMore is for how many pairs more the lists that Below and Nearer write have to have room.
+const ListsMore = 8
+
+// TwoNearest finds the two pairs of a list that cost least, less the prices of their columns: what they cost, and the place of the first. The list is
+// a multiple of 8 pairs. Costs and prices are no NaNs.
+func (k *Kernels) TwoNearest(columns []int32, costs, prices []float64, least *[2]float64) (at int) {
+	costs = costs[:len(columns)]
+	if k.two != nil && len(columns) > 0 {
+		return k.two(&columns[0], &costs[0], len(columns), unsafe.SliceData(prices), &least[0])
+	}
+	first, second := math.Inf(1), math.Inf(1)
+	for e, j := range columns {
+		x := costs[e] - prices[j]
+		if x < first {
+			first, second, at = x, first, e
+		} else if x < second {
+			second = x
+		}
+	}
+	*least = [2]float64{first, second}
+	return at
+}
+
+// Nearer lists the places of the pairs of a list whose distance, base and the cost less the price of the column, is below a bar, and the distances. It
+// returns how many they are. The list is a multiple of 8 pairs.
+func (k *Kernels) Nearer(columns []int32, costs, prices []float64, base, bar float64, places []int32, distances []float64) (n int) {
+	costs = costs[:len(columns)]
+	if _, _ = places[len(columns)+ListsMore-1], distances[len(columns)+ListsMore-1]; k.nearer != nil && len(columns) > 0 {
+		return k.nearer(&columns[0], &costs[0], len(columns), unsafe.SliceData(prices), int(math.Float64bits(base)), int(math.Float64bits(bar)), &places[0], &distances[0])
+	}
+	for e, j := range columns {
+		if d := base + (costs[e] - prices[j]); d < bar {
+			places[n], distances[n] = int32(e), d
+			n++
+		}
+	}
+	return n
 }
 
 // Range is the range of the costs that allow a pair, and how many they are: those but infinite ones and the largest

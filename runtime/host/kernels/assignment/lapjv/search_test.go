@@ -375,3 +375,46 @@ func testUnlike[T int16 | int32 | int64 | float32 | float64](t *testing.T, one T
 		}
 	}
 }
+
+// All sets of kernels find the same pairs of a list.
+func TestLists(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for round := range 300 {
+		n := 8 * (1 + r.IntN(6))
+		columns, costs, prices := make([]int32, n), make([]float64, n), make([]float64, 50)
+		for k := range costs {
+			if columns[k], costs[k] = int32(r.IntN(50)), float64(r.IntN(100)-50); r.IntN(8) == 0 {
+				costs[k] = math.Inf(1)
+			}
+		}
+		for j := range prices {
+			if prices[j] = -float64(r.IntN(20)); round%2 == 1 && r.IntN(4) == 0 {
+				prices[j] = math.Inf(-1) // a column that a search has left
+			}
+		}
+		base, bar := float64(r.IntN(50)), float64(r.IntN(100))
+		if r.IntN(4) == 0 {
+			bar = math.Inf(1)
+		}
+		reduced := make([]float64, n)
+		var places, distances []string
+		for k, j := range columns {
+			if reduced[k] = costs[k] - prices[j]; base+reduced[k] < bar {
+				places, distances = append(places, fmt.Sprint(k)), append(distances, fmt.Sprint(base+reduced[k]))
+			}
+		}
+		sorted := slices.Sorted(slices.Values(reduced))
+		for _, k := range All[float64]() {
+			var least [2]float64
+			at := k.TwoNearest(columns, costs, prices, &least)
+			if least != [2]float64{sorted[0], sorted[1]} || reduced[at] != sorted[0] {
+				t.Fatalf("%s: found %v, the first at %d, in %v", k.Name, least, at, reduced)
+			}
+			to, far := make([]int32, n+ListsMore), make([]float64, n+ListsMore)
+			found := k.Nearer(columns, costs, prices, base, bar, to, far)
+			if fmt.Sprint(to[:found]) != fmt.Sprint(places) || fmt.Sprint(far[:found]) != fmt.Sprint(distances) {
+				t.Fatalf("%s: found %v at %v, expected %v at %v", k.Name, far[:found], to[:found], distances, places)
+			}
+		}
+	}
+}

@@ -88,7 +88,7 @@ func avx512[T Cost]() Kernels {
 				return belowInt32AVX512(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
 			func(s *Search, raise int) int { return checkInt32AVX512(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeInt32AVX512(s.at(), i, width, lost) },
-			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
+			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, twoAVX512, nearerAVX512, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 				turnInt32AVX512((*int32)(from), fromStride, cols, to, toStride, sign)
 			}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
 				return spanInt32AVX512((*int32)(costs), n, &ends[0])
@@ -104,7 +104,7 @@ func avx512[T Cost]() Kernels {
 				return belowFloat32AVX512(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
 			func(s *Search, raise int) int { return checkFloat32AVX512(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeFloat32AVX512(s.at(), i, width, lost) },
-			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
+			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, twoAVX512, nearerAVX512, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 				turnFloat32AVX512((*float32)(from), fromStride, cols, to, toStride, sign)
 			}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
 				return spanFloat32AVX512((*float32)(costs), n, &ends[0])
@@ -122,7 +122,7 @@ func avx512[T Cost]() Kernels {
 			return belowFloat64AVX512(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 		},
 		func(s *Search, raise int) int { return checkFloat64AVX512(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeFloat64AVX512(s.at(), i, width, lost) },
-		func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
+		func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, twoAVX512, nearerAVX512, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 			turnFloat64AVX512((*float64)(from), fromStride, cols, to, toStride, sign)
 		}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
 			return spanFloat64AVX512((*float64)(costs), n, &ends[0])
@@ -144,7 +144,7 @@ func avx2[T Cost]() Kernels {
 				return belowInt32AVX2(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
 			func(s *Search, raise int) int { return checkInt32AVX2(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeInt32AVX2(s.at(), i, width, lost) },
-			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
+			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, twoAVX2, nearerAVX2, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 				turnInt32AVX2((*int32)(from), fromStride, cols, to, toStride, sign)
 			}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
 				return spanInt32AVX2((*int32)(costs), n, &ends[0])
@@ -160,7 +160,7 @@ func avx2[T Cost]() Kernels {
 				return belowFloat32AVX2(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
 			func(s *Search, raise int) int { return checkFloat32AVX2(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeFloat32AVX2(s.at(), i, width, lost) },
-			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
+			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, twoAVX2, nearerAVX2, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 				turnFloat32AVX2((*float32)(from), fromStride, cols, to, toStride, sign)
 			}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
 				return spanFloat32AVX2((*float32)(costs), n, &ends[0])
@@ -178,7 +178,7 @@ func avx2[T Cost]() Kernels {
 			return belowFloat64AVX2(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 		},
 		func(s *Search, raise int) int { return checkFloat64AVX2(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeFloat64AVX2(s.at(), i, width, lost) },
-		func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
+		func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, twoAVX2, nearerAVX2, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 			turnFloat64AVX2((*float64)(from), fromStride, cols, to, toStride, sign)
 		}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
 			return spanFloat64AVX2((*float64)(costs), n, &ends[0])

@@ -11,7 +11,7 @@ import (
 )
 
 // CheckHash is the hash of the family assignment/check: what its texts are made from.
-const CheckHash = 0x7ddc7594973f1f35
+const CheckHash = 0x17be5737c4f24760
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,6 +30,8 @@ var Check = device.Family{
 		{Name: "sweep", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "rules", Type: "uint64"}, {Name: "width", Type: "int64"}}},
 		{Name: "forest", Params: []device.Param{{Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}}},
 		{Name: "cycles", Params: []device.Param{{Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}}},
+		{Name: "exactpairs", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "finer", Type: "uint64"}}},
+		{Name: "exactsweep", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "finer", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
 		{Label: "block=128,rows=16,flight=4,value=int32", Symbol: "assignment_check_block128_rows16_flight4_int32", Hash: 0xe257100b6aaa18fd, Values: []string{"128", "16", "4", "int32"}, Pack: 0},
@@ -42,8 +44,8 @@ var Check = device.Family{
 		{Label: "block=256,rows=16,flight=8,value=int32", Symbol: "assignment_check_block256_rows16_flight8_int32", Hash: 0x6a9e0b381855f7b6, Values: []string{"256", "16", "8", "int32"}, Pack: 0},
 		{Label: "block=256,rows=32,flight=4,value=int32", Symbol: "assignment_check_block256_rows32_flight4_int32", Hash: 0x2e6431716f71456d, Values: []string{"256", "32", "4", "int32"}, Safe: true, Pack: 0},
 		{Label: "block=256,rows=32,flight=4,value=int64", Symbol: "assignment_check_block256_rows32_flight4_int64", Hash: 0xc0e192c9048d157e, Values: []string{"256", "32", "4", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_block256_rows32_flight4_float32", Hash: 0x12caf1d29cc11f7f, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_block256_rows32_flight4_float64", Hash: 0x719f374264637945, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_block256_rows32_flight4_float32", Hash: 0xc14318bf5f21bdcc, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_block256_rows32_flight4_float64", Hash: 0xeea81e5265c0006c, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
 		{Label: "block=256,rows=32,flight=8,value=int32", Symbol: "assignment_check_block256_rows32_flight8_int32", Hash: 0x423647cf2d1914ea, Values: []string{"256", "32", "8", "int32"}, Pack: 0},
 		{Label: "block=256,rows=64,flight=4,value=int32", Symbol: "assignment_check_block256_rows64_flight4_int32", Hash: 0x6e05cf1e3e96189b, Values: []string{"256", "64", "4", "int32"}, Pack: 0},
 		{Label: "block=256,rows=64,flight=8,value=int32", Symbol: "assignment_check_block256_rows64_flight8_int32", Hash: 0xa5049c0f1bf6eb11, Values: []string{"256", "64", "8", "int32"}, Pack: 0},
@@ -56,7 +58,7 @@ var Check = device.Family{
 	},
 	Source: checkSource,
 	Packs: []device.Pack{
-		{File: "check/pack_000.cu", Hash: 0xf2b62656632b2b48},
+		{File: "check/pack_000.cu", Hash: 0xab683beaf419f3da},
 		{File: "check/pack_001.cu", Hash: 0x161390f46d3f39d8},
 	},
 }
@@ -65,7 +67,7 @@ var Check = device.Family{
 type CheckKernels struct {
 	variant *device.Variant
 	module  device.Module
-	kernels [4]device.Kernel // nil where the variant has no such entry
+	kernels [6]device.Kernel // nil where the variant has no such entry
 }
 
 // LoadCheck makes a variant's entry points ready on a device.
@@ -106,6 +108,16 @@ func (k *CheckKernels) Forest(stream device.Stream, grid device.Grid, work devic
 // Cycles launches the entry cycles.
 func (k *CheckKernels) Cycles(stream device.Stream, grid device.Grid, work device.Buffer, rows uint64, cols uint64) error {
 	return k.launch(stream, grid, 3, device.Ptr(work), device.U64(rows), device.U64(cols))
+}
+
+// Exactpairs launches the entry exactpairs.
+func (k *CheckKernels) Exactpairs(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, rows uint64, sign int64, shift int64, finer uint64) error {
+	return k.launch(stream, grid, 4, device.Ptr(costs), device.Ptr(work), device.U64(rows), device.I64(sign), device.I64(shift), device.U64(finer))
+}
+
+// Exactsweep launches the entry exactsweep.
+func (k *CheckKernels) Exactsweep(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, rows uint64, sign int64, shift int64, finer uint64) error {
+	return k.launch(stream, grid, 5, device.Ptr(costs), device.Ptr(work), device.U64(rows), device.I64(sign), device.I64(shift), device.U64(finer))
 }
 
 func (k *CheckKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

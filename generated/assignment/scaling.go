@@ -11,7 +11,7 @@ import (
 )
 
 // ScalingHash is the hash of the family assignment/scaling: what its texts are made from.
-const ScalingHash = 0x4893278bad7b7cc9
+const ScalingHash = 0x86c803aafd0ac6e8
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -28,21 +28,21 @@ var Scaling = device.Family{
 	Entries: []device.Entry{
 		{Name: "pairs", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "at", Type: "uint64"}, {Name: "count", Type: "uint64"}, {Name: "rows", Type: "uint64"}, {Name: "scale", Type: "float64"}}},
 		{Name: "begin", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "warm", Type: "uint64"}}},
-		{Name: "scale", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "shift", Type: "uint64"}, {Name: "epsilon", Type: "int64"}, {Name: "span", Type: "int64"}, {Name: "fresh", Type: "uint64"}, {Name: "enough", Type: "uint64"}, {Name: "first", Type: "uint64"}, {Name: "later", Type: "uint64"}, {Name: "grain", Type: "int64"}, {Name: "half", Type: "uint64"}, {Name: "most", Type: "uint64"}}},
-		{Name: "refine", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "shift", Type: "uint64"}, {Name: "most", Type: "uint64"}, {Name: "roomy", Type: "uint64"}}},
+		{Name: "scale", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "shift", Type: "uint64"}, {Name: "epsilon", Type: "int64"}, {Name: "span", Type: "int64"}, {Name: "fresh", Type: "uint64"}, {Name: "enough", Type: "uint64"}, {Name: "first", Type: "uint64"}, {Name: "later", Type: "uint64"}, {Name: "grain", Type: "int64"}, {Name: "half", Type: "uint64"}, {Name: "patience", Type: "uint64"}, {Name: "most", Type: "uint64"}}},
+		{Name: "refine", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "shift", Type: "uint64"}, {Name: "most", Type: "uint64"}, {Name: "roomy", Type: "uint64"}, {Name: "finer", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,depth=2,value=int32", Symbol: "assignment_scaling_block256_depth2_int32", Hash: 0x1f3631c5beecd693, Values: []string{"256", "2", "int32"}, Pack: 0},
-		{Label: "block=256,depth=4,value=int32", Symbol: "assignment_scaling_block256_depth4_int32", Hash: 0x9605f0118cdd8dce, Values: []string{"256", "4", "int32"}, Pack: 0},
-		{Label: "block=512,depth=2,value=int32", Symbol: "assignment_scaling_block512_depth2_int32", Hash: 0x8d4381eb0de7f0ca, Values: []string{"512", "2", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,depth=2,value=int64", Symbol: "assignment_scaling_block512_depth2_int64", Hash: 0xb931a2c12236793e, Values: []string{"512", "2", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,depth=2,value=float32", Symbol: "assignment_scaling_block512_depth2_float32", Hash: 0x1ee65a6819a83d3f, Values: []string{"512", "2", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,depth=2,value=float64", Symbol: "assignment_scaling_block512_depth2_float64", Hash: 0x8872230cd9efda82, Values: []string{"512", "2", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,depth=4,value=int32", Symbol: "assignment_scaling_block512_depth4_int32", Hash: 0x2fdd63e483a291e4, Values: []string{"512", "4", "int32"}, Pack: 0},
+		{Label: "block=256,depth=2,value=int32", Symbol: "assignment_scaling_block256_depth2_int32", Hash: 0x1589ca01419d132b, Values: []string{"256", "2", "int32"}, Pack: 0},
+		{Label: "block=256,depth=4,value=int32", Symbol: "assignment_scaling_block256_depth4_int32", Hash: 0x4c0f00782a2fe2d1, Values: []string{"256", "4", "int32"}, Pack: 0},
+		{Label: "block=512,depth=2,value=int32", Symbol: "assignment_scaling_block512_depth2_int32", Hash: 0x925f0ba4607e2686, Values: []string{"512", "2", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,depth=2,value=int64", Symbol: "assignment_scaling_block512_depth2_int64", Hash: 0x2344c942c3a76f87, Values: []string{"512", "2", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,depth=2,value=float32", Symbol: "assignment_scaling_block512_depth2_float32", Hash: 0x6ddaecbbd215e824, Values: []string{"512", "2", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,depth=2,value=float64", Symbol: "assignment_scaling_block512_depth2_float64", Hash: 0xed838beb229a3f7a, Values: []string{"512", "2", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,depth=4,value=int32", Symbol: "assignment_scaling_block512_depth4_int32", Hash: 0x49efc13d728f2b4c, Values: []string{"512", "4", "int32"}, Pack: 0},
 	},
 	Source: scalingSource,
 	Packs: []device.Pack{
-		{File: "scaling/pack_000.cu", Hash: 0xc8a7ddf2fcfbe2e0},
+		{File: "scaling/pack_000.cu", Hash: 0xfb051632090219de},
 	},
 }
 
@@ -84,13 +84,13 @@ func (k *ScalingKernels) Begin(stream device.Stream, grid device.Grid, costs dev
 }
 
 // Scale launches the entry scale.
-func (k *ScalingKernels) Scale(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, control device.Buffer, rows uint64, scale float64, shift uint64, epsilon int64, span int64, fresh uint64, enough uint64, first uint64, later uint64, grain int64, half uint64, most uint64) error {
-	return k.launch(stream, grid, 2, device.Ptr(costs), device.Ptr(work), device.Ptr(control), device.U64(rows), device.F64(scale), device.U64(shift), device.I64(epsilon), device.I64(span), device.U64(fresh), device.U64(enough), device.U64(first), device.U64(later), device.I64(grain), device.U64(half), device.U64(most))
+func (k *ScalingKernels) Scale(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, control device.Buffer, rows uint64, scale float64, shift uint64, epsilon int64, span int64, fresh uint64, enough uint64, first uint64, later uint64, grain int64, half uint64, patience uint64, most uint64) error {
+	return k.launch(stream, grid, 2, device.Ptr(costs), device.Ptr(work), device.Ptr(control), device.U64(rows), device.F64(scale), device.U64(shift), device.I64(epsilon), device.I64(span), device.U64(fresh), device.U64(enough), device.U64(first), device.U64(later), device.I64(grain), device.U64(half), device.U64(patience), device.U64(most))
 }
 
 // Refine launches the entry refine.
-func (k *ScalingKernels) Refine(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, control device.Buffer, rows uint64, scale float64, shift uint64, most uint64, roomy uint64) error {
-	return k.launch(stream, grid, 3, device.Ptr(costs), device.Ptr(work), device.Ptr(control), device.U64(rows), device.F64(scale), device.U64(shift), device.U64(most), device.U64(roomy))
+func (k *ScalingKernels) Refine(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, control device.Buffer, rows uint64, scale float64, shift uint64, most uint64, roomy uint64, finer uint64) error {
+	return k.launch(stream, grid, 3, device.Ptr(costs), device.Ptr(work), device.Ptr(control), device.U64(rows), device.F64(scale), device.U64(shift), device.U64(most), device.U64(roomy), device.U64(finer))
 }
 
 func (k *ScalingKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

@@ -2,7 +2,9 @@ package assignment
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -96,6 +98,47 @@ func TestWideFloatsOnRanks(t *testing.T) {
 		}
 		for k, res := range results {
 			isOptimal(t, fmt.Sprintf("%s, rank %d", kind, k), inst, res.Column, res, nil)
+		}
+	}
+}
+
+// Costs whose bits units do not hold are decided on the device as they are, and their duals have all bits where int64 has room for these.
+func TestExactUnitsOnDevices(t *testing.T) {
+	d := emulatedtest.Open(t)
+	for _, c := range []struct {
+		far         float64
+		value       problem.Value
+		duals, wide bool
+	}{{12, problem.Float64, true, false}, {12, problem.Float64, false, false}, {1e9, problem.Float32, false, true}, {1e9, problem.Float32, true, true}} {
+		const n = 24
+		r := rand.New(rand.NewPCG(65, 9))
+		inst := &problem.Instance{Rows: n, Cols: n, Type: c.value, Maximize: c.duals}
+		x, y := make([]float64, n), make([]float64, n)
+		for k := range n {
+			x[k], y[k] = c.far*float64(k%2)+r.Float64(), c.far*float64(k%3/2)+r.Float64()
+		}
+		for k := range n * n {
+			cost := math.Abs(x[k/n] - y[k%n])
+			if c.value == problem.Float32 {
+				inst.F32 = append(inst.F32, float32(cost))
+			} else {
+				inst.F64 = append(inst.F64, cost)
+			}
+		}
+		o := on(Options{Duals: c.duals}, d)
+		o.Algorithm = "scaling"
+		res, err := Solve(context.Background(), inst, o)
+		isOptimal(t, fmt.Sprint(c), inst, columnOf(res), res, err)
+		if exact := !c.duals || !c.wide; res.Certificate.Exact != exact || c.duals && (res.Duals.Scale != res.Certificate.Scale) {
+			t.Fatalf("%v: found %+v", c, res.Certificate)
+		}
+		text, err := json.Marshal(res)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Verify(inst, text, nil)
+		if err != nil || len(v.Failures) > 0 || c.duals && !v.BoundChecked {
+			t.Errorf("%v: found %+v, %v", c, v, err)
 		}
 	}
 }

@@ -90,6 +90,10 @@ func (r *Result) checkValue() error {
 
 // dualsOf are the duals of a solution in the instance's own rows and columns.
 func dualsOf(p *problem.Normal, s *engine.Solution) problem.Duals {
+	if s.Low != nil { // of a square problem
+		exact, _ := s.Joined(p.Finer)
+		return problem.Duals{U: exact.U, V: exact.V, Scale: math.Ldexp(p.Unit(), int(p.Finer))}
+	}
 	if p.Transposed {
 		return problem.Duals{U: s.V, V: s.U, Scale: p.Unit()}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -103,7 +104,14 @@ func (r *run) attempt(ctx context.Context) (finding, error) {
 		}
 		return finding{sol: &engine.Solution{Column: worst.Column}, proof: worst.Rows}, nil
 	}
+	r.p.Finer = r.finer()
 	sol, err := r.job.solve(ctx, r.from)
+	if err == nil && sol.Low != nil && r.Duals {
+		if _, fits := sol.Joined(r.p.Finer); !fits {
+			r.p.Finer = 0
+			sol, err = r.job.solve(ctx, r.from)
+		}
+	}
 	var none *engine.Infeasible
 	if errors.As(err, &none) {
 		return finding{none: none}, nil
@@ -115,6 +123,18 @@ func (r *run) attempt(ctx context.Context) (finding, error) {
 		sol.Counts.Sent = r.job.spread.group.BytesSent()
 	}
 	return finding{sol: sol}, nil
+}
+
+// finer is Normal.Finer: kernels that check have the costs, and duals that are asked for have room in int64.
+func (r *run) finer() uint {
+	most := 40
+	if r.KBest > 1 || r.job.checker == nil || r.p.Source != nil || !r.inst.Dense() {
+		return 0
+	}
+	if r.Duals {
+		most = min(most, bits.Len64(problem.MaxDual)-2-bits.Len64(uint64(max(r.p.Max, -r.p.Min))))
+	}
+	return r.p.ExactBits(most)
 }
 
 // failed is the error of the variant that ran. Where ranks have ended the solve together, it is the end of the solve.

@@ -405,6 +405,10 @@ func (j *job) check(ctx context.Context, sol *engine.Solution) (problem.Certific
 	case j.spread != nil:
 		return verify.CheckShards(ctx, j.p, j.spread.checks, sol)
 	}
+	if sol.Low != nil {
+		cert, err := j.checker.CheckExact(ctx, j.stream, j.p, j.matrix, sol)
+		return cert, nil, err
+	}
 	return j.checker.Check(ctx, j.stream, j.p, j.matrix, sol)
 }
 

@@ -21,4 +21,4 @@ struct param {
 #include "assignment/scaling/kernels.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_scaling_block256_depth4_int32_hash = 0x9605f0118cdd8dceull;
+extern "C" __device__ unsigned long long assignment_scaling_block256_depth4_int32_hash = 0x4c0f00782a2fe2d1ull;

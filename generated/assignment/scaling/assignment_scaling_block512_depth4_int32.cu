@@ -21,4 +21,4 @@ struct param {
 #include "assignment/scaling/kernels.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_scaling_block512_depth4_int32_hash = 0x2fdd63e483a291e4ull;
+extern "C" __device__ unsigned long long assignment_scaling_block512_depth4_int32_hash = 0x49efc13d728f2b4cull;

@@ -575,11 +575,14 @@ func (w *Int128) Add(x int64) {
 	w.high, _ = bits.Add64(w.high, uint64(x>>63), carry)
 }
 
-// String is the sum in decimals.
-func (w *Int128) String() string {
+// Big is the sum.
+func (w *Int128) Big() *big.Int {
 	x := new(big.Int).Lsh(big.NewInt(int64(w.high)), 64)
-	return x.Add(x, new(big.Int).SetUint64(w.low)).String()
+	return x.Add(x, new(big.Int).SetUint64(w.low))
 }
+
+// String is the sum in decimals.
+func (w *Int128) String() string { return w.Big().String() }
 
 // StatedDuals are duals in the costs' unit: u[i] + v[j] <= c(i,j) for every allowed pair, >= where the solve maximises.
 type StatedDuals struct {

@@ -36,8 +36,10 @@ type Normal struct {
 	Dropped    uint       // last bits that integers beyond 2^60/rows lost in Instance
 	Lost       int64      // costs that this changed
 	Whole      *Instance  // these integers with all their bits; nil: Instance has them
+	Finer      uint       // exact units, which an engine may decide in, are 2^Finer times finer; 0: it decides in units
 
-	limit float64 // cost of leaving a row unmatched, negated where the instance maximises
+	limit  float64 // cost of leaving a row unmatched, negated where the instance maximises
+	hidden int     // bits of rounded floats that units do not hold
 }
 
 // Prices are prices in scaled units: u of the rows, v of the columns. They are

@@ -338,12 +338,22 @@ func (p *Normal) FitFloats(least, largest float64, grain int) error {
 		shift = FinestShift(size, p.Instance.SumRows(p.Rows))
 		if p.Exact = -grain <= shift; p.Exact {
 			shift = -grain
+		} else {
+			p.hidden = -grain - shift
 		}
 	}
 	p.Scale = math.Ldexp(1, shift)
 	p.Min, p.Max = ToScaled(least, p.Scale), ToScaled(largest, p.Scale)
 	p.orient()
 	return nil
+}
+
+// ExactBits is Finer for units in which every one of the floats is whole, 0 where none was rounded, or they have more than `most` bits behind a unit.
+func (p *Normal) ExactBits(most int) uint {
+	if p.hidden > most {
+		return 0
+	}
+	return uint(p.hidden)
 }
 
 // FinestShift is the largest power of two of which units hold sums of so many costs, one a row, of at most a size above 0: their scale is

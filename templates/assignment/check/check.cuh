@@ -10,6 +10,7 @@
 // sweep  checks u + v <= c for every entry, and lists near ones, whose slack is at most a
 //        width; it reads the matrix once: a thread holds v of its VEC columns and goes
 //        down ROWS rows
+// exactpairs, exactsweep  the same for floats as they are, unrounded, and duals of more bits
 namespace VARIANT {
 
 using namespace coalesce;

@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(param::block, 1) ENTRY(begin)(
     if (threadIdx.x >= WARP || j >= s.n) return;
     for (u32 k = 1; k < WARPS; k++) least = room[k * WARP + threadIdx.x] < least ? room[k * WARP + threadIdx.x] : least;
     if (!warm) s.v[j] = least < INFINITE ? least : 0;
-    if (warm < 2) s.match[j] = s.owner[j] = -1;
+    if (warm < 2) s.match[j] = s.owner[j] = -1, s.low[j] = 0;
     s.free[j] = j;
     s.thr[j] = -FAR;
 }
@@ -41,11 +41,11 @@ extern "C" __global__ void __launch_bounds__(param::block, 1) ENTRY(begin)(
 // scale makes one scale: at most `enough` rows are free at its end. fresh: all rows are free at
 // its beginning. first, later: rounds of bids at the beginning, and after a phase. grain: what
 // distances are multiples of, a power of two and at most epsilon. half: a search ends when 1/2^half of the free rows have
-// a free column. most: steps.
+// a free column. patience: phases after which twice as many rows may stay free, where any may; again after as many more. most: steps.
 extern "C" __global__ void __launch_bounds__(param::block, 1) ENTRY(scale)(
     const T* costs, void* work, unsigned long long* control, unsigned long long rows, double scale,
     unsigned long long shift, long long epsilon, long long span, unsigned long long fresh, unsigned long long enough,
-    unsigned long long first, unsigned long long later, long long grain, unsigned long long half, unsigned long long most) {
+    unsigned long long first, unsigned long long later, long long grain, unsigned long long half, unsigned long long patience, unsigned long long most) {
     State s(costs, control, work, rows, scale, gridDim.x > 1 ? gridDim.x - 1 : 1, shift, epsilon, span);
     s.grain = -grain;
     GridBarrier barrier((u32*)(control + BARRIER));
@@ -59,22 +59,28 @@ extern "C" __global__ void __launch_bounds__(param::block, 1) ENTRY(scale)(
     }
     u32 free = bids(s, barrier, turn, (u32)first, (u32)enough);
     bool whole = true;
-    while (whole && free > enough && load(control + STEPS) < most) {
+    for (u32 k = 1; whole && free > enough && load(control + STEPS) < most; k++) {
         whole = phase(s, barrier, turn, free, (u32)half, (u32)most);
         free = bids(s, barrier, turn, (u32)later, (u32)enough);
+        if (k % patience == 0) enough *= 2;
     }
     if (thread() == 0) control[STATUS] = !whole ? STUCK : free > enough ? STALLED : DONE, control[LEFT] = free;
 }
 
 // refine makes the prices of a full matching exact, and the matching optimal. roomy: the dynamic
-// shared memory holds 2*rows numbers of 4 bytes.
+// shared memory holds 2*rows numbers of 4 bytes. finer: for costs unrounded, which are whole in units 2^finer times finer; 0: for scaled costs.
 extern "C" __global__ void __launch_bounds__(param::block, 1) ENTRY(refine)(
     const T* costs, void* work, unsigned long long* control, unsigned long long rows, double scale, unsigned long long shift,
-    unsigned long long most, unsigned long long roomy) {
+    unsigned long long most, unsigned long long roomy, unsigned long long finer) {
     State s(costs, control, work, rows, scale, gridDim.x, shift, 0, 0);
     GridBarrier barrier((u32*)(control + BARRIER));
     COALESCE_DYNAMIC_SHARED(u32, room);
-    settle(s, barrier, roomy ? room : s.jump, (u32)most);
+    if constexpr (FLOATS) {
+        s.finer = (u32)finer;
+        s.exponent = ((int)(__double_as_longlong(scale) >> 52) & 2047) - 1023 - 1075 + (int)finer;
+        if (finer) return settle<true>(s, barrier, roomy ? room : s.jump, (u32)most);
+    }
+    settle<false>(s, barrier, roomy ? room : s.jump, (u32)most);
 }
 
 }  // namespace VARIANT

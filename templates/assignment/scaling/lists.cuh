@@ -82,10 +82,10 @@ struct Nothing {
 };
 
 // readRows reads the rows need[0] .. need[rows-1] and makes their lists anew. It calls `pair` with
-// each entry, column, cost and c - v, and `found` with the number, the entry and the row's new
+// each entry, column, cost (State::value) and c - v, and `found` with the number, the entry and the row's new
 // thr, for which a whole warp calls. The fewer rows a block has, the more of its warps work on
 // one. All threads of the first `blocks` blocks call it.
-template <class Pair, class Found> __device__ __forceinline__ void readRows(const State& s, u32 blocks, u32 rows, Pair pair, Found found) {
+template <bool EXACT, class Pair, class Found> __device__ __forceinline__ void readRows(const State& s, u32 blocks, u32 rows, Pair pair, Found found) {
     Handed& h = handed();
     u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, each = (rows + blocks - 1) / blocks, team = WARPS;
     while (team > 1 && team * each > WARPS) team /= 2;
@@ -113,7 +113,7 @@ template <class Pair, class Found> __device__ __forceinline__ void readRows(cons
                     u32 q = from + k * step, j = q + start;
                     if (q >= s.n) break;
                     j -= j >= s.n ? s.n : 0;
-                    i64 x = s.scale(c[k]), key = x - v[k];
+                    i64 x = s.value<EXACT>(c[k], e.row, j), key = x - v[k];
                     if (key >= FAR) continue;  // a forbidden pair
                     p.put(key, j);
                     pair(e, j, x, key);
@@ -140,7 +140,7 @@ template <class Pair, class Found> __device__ __forceinline__ void readRows(cons
 #pragma unroll
         for (u32 k = 0; k < DEPTH; k++) {
             u64 to = (u64)e.row * LIST + k * WARP + lane;
-            s.listCol[to] = p.col[k], s.listCost[to] = p.col[k] == NOBODY ? 0 : s.cost(e.row, p.col[k]);
+            s.listCol[to] = p.col[k], s.listCost[to] = p.col[k] == NOBODY ? 0 : s.value<EXACT>(e.row, p.col[k]);
         }
         i64 thr = warpLeast(p.rest);
         if (lane == 0) s.thr[e.row] = thr, count(s.control + READ);
@@ -162,7 +162,7 @@ __device__ __forceinline__ void want(const State& s, u32 row, u32 at) { s.need[c
 template <class Found> __device__ __forceinline__ u32 readWanted(State& s, Found found) {
     u32 rows = load(s.control + WANTED + s.wants);
     s.wants ^= 1;
-    if (rows > 0) readRows(s, gridDim.x, rows, Nothing(), found);
+    if (rows > 0) readRows<false>(s, gridDim.x, rows, Nothing(), found);
     return rows;
 }
 

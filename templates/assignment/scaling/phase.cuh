@@ -64,7 +64,7 @@ __device__ void search(State& s, const u32* list, u32 free, u32 m, u32 most) {
             i64 d = nearest(s, reached, m < reached ? m : reached);
             bound = d + 1 < bound ? d + 1 : bound;
         }
-        u32 rows = readNear<false>(s, q, t, turn, list, free, bound, sum);
+        u32 rows = readNear<false, false>(s, q, t, turn, list, free, bound, sum);
         s.stamp(READING);
         if (rows == 0) break;
     }

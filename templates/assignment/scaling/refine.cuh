@@ -46,16 +46,24 @@ __device__ void exchange(const State& s, u32* room) {
     __syncthreads();
 }
 
-// settle makes prices exact, in at most `most` steps.
-__device__ void settle(State& s, GridBarrier& barrier, u32* jumps, u32 most) {
+// settle makes prices exact, in at most `most` steps. EXACT: for costs as they are, unrounded. Then v are whole units, and what prices have beyond these is
+// in low and rowLow, less than a unit.
+template <bool EXACT> __device__ void settle(State& s, GridBarrier& barrier, u32* jumps, u32 most) {
     Queue& q = queue();
     q.clear();
+    if constexpr (EXACT) {
+        for (u32 j = thread(); j < s.n; j += threads()) {
+            u32 i = (u32)__ldcg(s.owner + j);
+            s.high[j] = s.v[j], s.rowHigh[i] = s.cost(i, j) - s.v[j], s.v[j] = s.low[j], s.thr[i] = -FAR;
+        }
+        for (u64 e = thread(); e < (u64)s.n * LIST; e += threads()) s.listCol[e] = NOBODY;
+    }
     for (u32 j = thread(); j < s.n; j += threads()) {
         u32 i = (u32)__ldcg(s.owner + j);
         i64 v = s.v[j];
         if (!s.fits(v)) s.control[CUT] = 1;
         s.column[j] = Column{0, s.pack(v, s.none())};
-        s.onward[j] = -s.cost(i, j), s.full[i] = FAR;
+        s.onward[j] = -s.value<EXACT>(i, j), s.full[i] = FAR;
     }
     barrier.sync();
     GridSum sum(s.control + SUM, s.searchers);
@@ -75,19 +83,26 @@ __device__ void settle(State& s, GridBarrier& barrier, u32* jumps, u32 most) {
             for (u32 j = thread(); j < s.n; j += threads()) {
                 if (!__ldcg(s.flipped + j)) continue;
                 u32 i = (u32)__ldcg(s.owner + j);
-                i64 onward = -s.cost(i, j);
+                i64 onward = -s.value<EXACT>(i, j);
                 s.onward[j] = onward;
                 put(s, q, t + 1, Entry{s.price(__ldcg(&s.column[j].word)) + onward, i, j});
             }
             barrier.sync();
         });
-        if (readNear<true>(s, q, t, turn, nullptr, 0, 0, sum) == 0) break;
+        if (readNear<true, EXACT>(s, q, t, turn, nullptr, 0, 0, sum) == 0) break;
     }
     barrier.sync();
     for (u32 j = thread(); j < s.n; j += threads()) {
         i64 v = s.price(__ldcg(&s.column[j].word));
-        s.v[j] = v;
-        s.u[__ldcg(s.owner + j)] = -__ldcg(s.onward + j) - v;
+        u32 i = (u32)__ldcg(s.owner + j);
+        i64 u = -__ldcg(s.onward + j) - v;
+        if constexpr (EXACT) {
+            i64 whole = v >> s.finer, row = u >> s.finer;
+            s.v[j] = s.high[j] + whole, s.u[i] = s.rowHigh[i] + row;
+            s.low[j] = v - (i64)((u64)whole << s.finer), s.rowLow[i] = u - (i64)((u64)row << s.finer);
+        } else {
+            s.v[j] = v, s.u[i] = u;
+        }
     }
     if (thread() == 0) s.control[STATUS] = !whole ? STALLED : __ldcg(s.control + CUT) ? STUCK : DONE, s.control[STEPS] += t;
     s.stamp(REFINING);

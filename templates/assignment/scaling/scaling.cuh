@@ -25,6 +25,7 @@ constexpr u32 DEPTH = param::depth;  // columns of a row's list that a lane has
 constexpr u32 WARPS = BLOCK / WARP;
 constexpr u32 LIST = DEPTH * WARP;
 constexpr u32 FLIGHT = 64 / sizeof(T);  // costs that a thread loads at once
+constexpr bool FLOATS = param::value_float32 || param::value_float64;  // costs may be rounded
 constexpr u32 NOBODY = ~0u;
 constexpr u64 NEVER = ~0ull;
 constexpr i64 FAR = 1ll << 60;         // above every distance
@@ -60,12 +61,15 @@ struct Column {
 struct State {
     const T* costs;
     Scale<T> scale;
+    double factor;     // the scale
     u32 n, searchers;  // searchers: the first blocks, which search
     u32 shift;         // bits of a row's number; all bits set is no row
     i64 epsilon, span;
     i64 grain = -1;    // of distances, which are multiples of a power of two: all its bits and those above
     u32 side = 0;      // which half of offer the next bids go to; the other is empty
     u32 wants = 0;     // which counter of WANTED the next lists use
+    u32 finer = 0;     // exact units are 2^finer times finer
+    int exponent;      // of a float64's last bit, in exact units, less its own
     u64* control;
     i64 *v, *u;       // [n] prices
     int* match;       // [n] column of a row, or -1
@@ -78,6 +82,8 @@ struct State {
     u64* claim;       // [n] a root's nearest free column
     u64* offer;       // [2*n] a column's best bid: price and row
     u64* bid;         // [n] the bid of a row of the list of free rows
+    i64 *high, *rowHigh;  // [n] whole units of exact prices, of columns and of rows
+    i64 *low, *rowLow;    // [n] what exact prices have beyond whole units, in exact units
     Entry* entry;     // [3*QUEUED*n] three lists
     Entry* need;      // [n] rows to be read
     i64* listCost;    // [n*LIST]
@@ -90,16 +96,33 @@ struct State {
     i64 clock;
 
     __device__ __forceinline__ State(const T* costs, u64* control, void* work, u64 rows, double scale, u64 searchers, u64 shift, i64 epsilon, i64 span)
-        : costs(costs), scale(scale), n((u32)rows), searchers((u32)searchers), shift((u32)shift), epsilon(epsilon), span(span), control(control), clock(clock64()) {
+        : costs(costs), scale(scale), factor(scale), n((u32)rows), searchers((u32)searchers), shift((u32)shift), epsilon(epsilon), span(span), control(control), clock(clock64()) {
         v = (i64*)work, u = v + rows, match = (int*)(u + rows), owner = match + rows;
         column = (Column*)(owner + rows), onward = (i64*)(column + rows), thr = onward + rows, full = thr + rows, base = full + rows;
         claim = (u64*)(base + rows), offer = claim + rows, bid = offer + 2 * rows;
-        entry = (Entry*)(bid + rows), need = entry + 3 * QUEUED * rows;
+        high = (i64*)(bid + rows), rowHigh = high + rows, low = rowHigh + rows, rowLow = low + rows;
+        entry = (Entry*)(rowLow + rows), need = entry + 3 * QUEUED * rows;
         listCost = (i64*)(need + rows), listCol = (u32*)(listCost + LIST * rows);
         reached = listCol + LIST * rows, bidder = reached + rows, free = bidder + rows, flipped = free + 3 * rows, jump = flipped + rows;
     }
 
     __device__ __forceinline__ i64 cost(u32 i, u32 j) const { return scale(costs[(u64)i * n + j]); }
+    // value is the scaled cost of a pair or, EXACT, by how many exact units its cost, unrounded, is more than the whole units of the prices: modulo 2^64,
+    // which loses nothing of pairs that prices come near.
+    template <bool EXACT> __device__ __forceinline__ i64 value(T c, u32 i, u32 j) const {
+        if constexpr (FLOATS && EXACT) {
+            if (!((double)c * factor - (double)high[j] - (double)rowHigh[i] < (double)(1ll << (58 - finer)))) return INFINITE;
+            u64 bits = (u64)__double_as_longlong((double)c), m = bits & ((1ull << 52) - 1);
+            int e = (int)(bits >> 52) & 2047, s = (e ? e : 1) + exponent;
+            m |= (u64)(e > 0) << 52;
+            m = s >= 64 || s <= -64 ? 0 : s >= 0 ? m << s : m >> -s;
+            bool negative = (bits >> 63 != 0) != (factor < 0);
+            return (i64)((negative ? 0 - m : m) - ((u64)(high[j] + rowHigh[i]) << finer));
+        } else {
+            return scale(c);
+        }
+    }
+    template <bool EXACT> __device__ __forceinline__ i64 value(u32 i, u32 j) const { return value<EXACT>(costs[(u64)i * n + j], i, j); }
     __device__ __forceinline__ i64 bias() const { return 1ll << (62 - shift); }
     __device__ __forceinline__ bool fits(i64 price) const { return price > -bias() && price < bias(); }
     __device__ __forceinline__ u64 pack(i64 price, u32 row) const { return (u64)(price + bias()) << shift | row; }

@@ -241,7 +241,7 @@ template <bool REFINE, class After> __device__ bool grow(const State& s, Queue& 
 // readNear reads the rows that a search has reached so near that columns outside their lists may
 // be within the bound, and relaxes all pairs of these rows; it returns how many rows. turn counts
 // its calls. free: how many rows of `list` are free.
-template <bool REFINE> __device__ u32 readNear(const State& s, Queue& q, u32 t, u32 turn, const u32* list, u32 free, i64 bound, GridSum& sum) {
+template <bool REFINE, bool EXACT> __device__ u32 readNear(const State& s, Queue& q, u32 t, u32 turn, const u32* list, u32 free, i64 bound, GridSum& sum) {
     u64* counter = s.control + NEEDED + turn % 2;
     auto look = [&](u32 row, i64 base, u32 from) {
         if ((base + __ldcg(s.thr + row) & s.grain) < bound && base < __ldcg(s.full + row)) s.need[count(counter)] = Entry{base, row, from};
@@ -260,7 +260,7 @@ template <bool REFINE> __device__ u32 readNear(const State& s, Queue& q, u32 t, 
     u32 rows = q.place;
     if (thread() == 0) s.control[NEEDED + (turn + 1) % 2] = 0;
     if (rows == 0) return 0;
-    readRows(
+    readRows<EXACT>(
         s, s.searchers, rows,
         [&](const Entry& e, u32 j, i64 cost, i64 key) {
             i64 x = e.base + key & s.grain;

@@ -23,7 +23,22 @@ import (
 type Solution struct {
 	Column []int32 // of each row, -1: left unmatched
 	problem.Prices
-	Counts Counts // work of the solve
+	Low    *problem.Prices // what exact duals have beyond whole units, in units 2^Finer times finer, less than 2^Finer; nil: the duals are of scaled costs
+	Counts Counts          // work of the solve
+}
+
+// Joined are exact duals as one number each, in exact units, and whether all are within problem.MaxDual.
+func (s *Solution) Joined(finer uint) (d problem.Prices, fits bool) {
+	fits = true
+	join := func(high, low []int64) []int64 {
+		list := make([]int64, len(high))
+		for k, x := range high {
+			list[k] = x<<finer + low[k]
+			fits = fits && max(x, -x-1) < problem.MaxDual>>finer
+		}
+		return list
+	}
+	return problem.Prices{U: join(s.U, s.Low.U), V: join(s.V, s.Low.V)}, fits
 }
 
 // Counts are the work of a solve, for reports and for the decision to switch to another algorithm.

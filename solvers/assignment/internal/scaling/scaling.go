@@ -34,7 +34,8 @@ import (
 //     free.
 //  3. The last scale matches all rows, at an epsilon below 1/(rows+1) of a unit where costs
 //     leave room for it. Refinement then lowers prices until every row's own column is its
-//     best, exactly, and exchanges the cycles of less than no cost that it meets.
+//     best, exactly, and exchanges the cycles of less than no cost that it meets. Where the problem has
+//     exact units, that is done in these, for floats as they are.
 //
 // Any epsilon ends so in an optimum, proven by the prices. Where no free column can be reached,
 // prices would leave their range, or steps reach a bound, an *engine.ExhaustedError lets another
@@ -63,20 +64,25 @@ type schedule struct {
 	last    float64 // the last epsilon is the costs' span times last, at least a unit
 	opening,
 	later uint64 // rounds of bids at a scale's beginning, and after a phase
-	fine  uint    // distances are multiples of the largest power of two that is at most epsilon over 2^fine
-	whole float64 // share of the span from which epsilon on a scale matches all rows
-	half  uint64  // a search ends when 1/2^half of the free rows have a free column
-	steps uint64  // of a launch, at most
+	fine     uint    // distances are multiples of the largest power of two that is at most epsilon over 2^fine
+	whole    float64 // share of the span from which epsilon on a scale matches all rows
+	patience uint64  // phases of a scale after which twice as many rows may stay free, and again after as many more; not after an order
+	half     uint64  // a search ends when 1/2^half of the free rows have a free column
+	steps    uint64  // of a launch, at most
 }
 
 // defaultSchedule took little time on nineteen kinds of costs of 8,000 rows (docs/notes/assignment-degenerate.md).
 // Costs of fewer values than rows keep exact distances, which took half the time on blocks.
 func defaultSchedule() schedule {
-	return schedule{first: 8, divide: 4, full: 0.995, ordered: 0.99, last: 1e-12, opening: 20, later: 10, half: 1, fine: 1, whole: 1e-10, near: 64, steps: 1 << 17}
+	return schedule{first: 8, divide: 4, full: 0.995, ordered: 0.99, last: 1e-12, opening: 20, later: 10, half: 1, patience: 8, fine: 1, whole: 1e-10, near: 64, steps: 1 << 17}
 }
 
-// searchOffset is where a search's lists begin in the kernels' memory, in bytes a row: struct State of scaling.cuh.
-const searchOffset = 8*2 + 4*2 + 16 + 8*(1+1+1+1+1+2+1)
+// Where lists begin in the kernels' memory, in bytes a row: struct State of scaling.cuh.
+const (
+	matchOffset  = 8 * 2
+	lowOffset    = matchOffset + 4*2 + 16 + 8*(1+1+1+1+1+2+1+2) // of columns, then of rows
+	searchOffset = lowOffset + 8*2                              // of a search
+)
 
 // workPerRow is what the kernels keep in memory, in bytes a row.
 func workPerRow(list int) int64 {
@@ -131,6 +137,7 @@ type scalingRun struct {
 	scale  float64 // of the costs so multiplied
 	span   int64   // of these costs
 	own    schedule
+	finer  uint // exact units are 2^finer times finer, 0: there are none
 	counts engine.Counts
 }
 
@@ -143,7 +150,10 @@ func (e *scalingEngine) Solve(ctx context.Context, s device.Stream, p *problem.N
 		return &engine.Solution{Column: []int32{}, Prices: problem.Prices{U: []int64{}, V: []int64{}}}, nil
 	}
 	r := &scalingRun{scalingEngine: e, s: s, p: p, m: m, own: e.schedule}
-	r.bits = finerBits(p)
+	r.bits, r.finer = finerBits(p), p.Finer
+	if int(r.finer) > 62-bits.Len(uint(r.side))-changeBits {
+		r.finer = 0
+	}
 	r.scale = p.Scale * float64(int64(1)<<r.bits)
 	r.span = max(0, p.Max-p.Min) << r.bits
 	r.counts.Cycles = make([]int64, assignment.ScalingWordWords-assignment.ScalingWordStages)
@@ -159,6 +169,9 @@ func (e *scalingEngine) Solve(ctx context.Context, s device.Stream, p *problem.N
 	}
 	return r.refine()
 }
+
+// changeBits are the bits of the whole units by which refinement may change prices.
+const changeBits = 17
 
 // finerBits is the power of two by which costs are multiplied, so that epsilon may fall below
 // 1/(rows+1) of a unit: as far as sums over all rows leave room. Rounded costs would be others
@@ -207,18 +220,27 @@ func (r *scalingRun) begin(start *problem.Prices) (beginning, error) {
 	if f == nil || err != nil {
 		return beginning{first, false, 0}, err
 	}
-	r.own.full = r.own.ordered
+	r.own.full, r.own.patience = r.own.ordered, r.own.steps // which no scale reaches
 	match := make([]int32, 2*r.side)
 	for _, x := range f.Shipments {
 		if x.Amount > 0 {
 			match[x.Row], match[r.side+int(x.Col)] = x.Col, x.Row
 		}
 	}
-	for j := range f.V {
-		f.V[j] <<= r.bits
+	low, behind := make([]int64, r.side), r.behind()
+	for j, v := range f.V {
+		whole := v >> behind
+		f.V[j], low[j] = whole<<r.bits, (v-whole<<behind)<<(r.finer-behind)
 	}
-	return beginning{f.Below << r.bits, false, r.own.opening}, errors.Join(
-		r.s.Upload(r.work, 0, device.Bytes(f.V)), r.s.Upload(r.work, 16*int64(r.side), device.Bytes(match)), r.clear(matched))
+	n := int64(r.side)
+	return beginning{f.Below >> behind << r.bits, false, r.own.opening}, errors.Join(r.s.Upload(r.work, 0, device.Bytes(f.V)),
+		r.s.Upload(r.work, lowOffset*n, device.Bytes(low)), r.s.Upload(r.work, matchOffset*n, device.Bytes(match)), r.clear(matched))
+}
+
+// behind are the bits behind a unit of the costs from which an order is found: the exact ones, as far as sums of a few costs have room.
+func (r *scalingRun) behind() uint {
+	const room = 58
+	return uint(max(0, min(int(r.finer), room-bits.Len64(uint64(max(r.p.Max, -r.p.Min))))))
 }
 
 // clear empties the lists of rows, and what the beginning does not give.
@@ -230,16 +252,21 @@ func (r *scalingRun) clear(begins uint64) error {
 
 // order returns the flow of an order of costs that are nearly a Monge array, nil where they are none, or where prices alone are as good a beginning.
 func (r *scalingRun) order() (*order.Flow, error) {
-	one := slices.Repeat([]int64{1}, r.side)
-	f, err := order.FindFast(deviceCosts{r}, r.p, one, one, 1<<(60-r.shift()-uint64(r.bits)))
-	if err != nil || f == nil || f.Below > (r.p.Max-r.p.Min)/r.own.near {
+	one, p, behind := slices.Repeat([]int64{1}, r.side), *r.p, r.behind()
+	p.Scale *= float64(int64(1) << behind)
+	p.Min, p.Max, p.Exact = p.Min<<behind, p.Max<<behind, p.Exact || behind > 0 && behind == r.finer
+	f, err := order.FindFast(deviceCosts{r, p.Scale}, &p, one, one, 1<<(60-r.shift()-uint64(r.bits)+uint64(behind)))
+	if err != nil || f == nil || f.Below > (p.Max-p.Min)/r.own.near {
 		return nil, err
 	}
 	return f, nil
 }
 
-// deviceCosts reads the costs of pairs from the device.
-type deviceCosts struct{ *scalingRun }
+// deviceCosts reads the costs of pairs from the device, times a scale.
+type deviceCosts struct {
+	*scalingRun
+	scale float64
+}
 
 // Pairs implements order.Costs, by parts for which the lists of a search have room.
 func (c deviceCosts) Pairs(rows, cols []int32, out []int64) error {
@@ -253,7 +280,7 @@ func (c deviceCosts) Pairs(rows, cols []int32, out []int64) error {
 		grid := device.Grid{Blocks: int64((n + c.block - 1) / c.block), Threads: c.block}
 		if err := errors.Join(
 			c.s.Upload(c.work, at, device.Bytes(pairs[:n])),
-			c.kernels.Pairs(c.s, grid, c.m.Costs, c.work, uint64(at/8), uint64(n), uint64(c.side), c.p.Scale),
+			c.kernels.Pairs(c.s, grid, c.m.Costs, c.work, uint64(at/8), uint64(n), uint64(c.side), c.scale),
 			c.s.Download(device.Bytes(out[:n]), c.work, at+8*int64(n)),
 		); err != nil {
 			return err
@@ -309,7 +336,7 @@ func (r *scalingRun) one(from beginning, enough, steps uint64) ([]uint64, error)
 	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Cooperative: true}
 	return r.launch(func() error {
 		return r.kernels.Scale(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), r.scale, r.shift(),
-			from.epsilon, r.span, free, enough, from.opening, c.later, grain, c.half, steps)
+			from.epsilon, r.span, free, enough, from.opening, c.later, grain, c.half, c.patience, steps)
 	})
 }
 
@@ -337,8 +364,19 @@ func (r *scalingRun) launch(kernel func() error) ([]uint64, error) {
 	return words, nil
 }
 
-// refine makes the prices exact and returns the solution.
+// refine makes the prices exact and returns the solution: in exact units, or in units where there are none or prices would leave their range.
 func (r *scalingRun) refine() (*engine.Solution, error) {
+	if r.finer > 0 {
+		sol, err := r.refineIn(r.finer)
+		if gaveUp := (*engine.ExhaustedError)(nil); !errors.As(err, &gaveUp) {
+			return sol, err
+		}
+	}
+	return r.refineIn(0)
+}
+
+// refineIn is refine in units 2^finer times finer.
+func (r *scalingRun) refineIn(finer uint) (*engine.Solution, error) {
 	const static = 40 << 10 // bytes of shared memory that the kernel has besides, at most
 	room, roomy := 8*r.side, uint64(1)
 	if room+static > r.shared {
@@ -346,7 +384,7 @@ func (r *scalingRun) refine() (*engine.Solution, error) {
 	}
 	grid := device.Grid{Blocks: int64(r.blocks), Threads: r.block, Shared: room, Cooperative: true}
 	words, err := r.launch(func() error {
-		return r.kernels.Refine(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), r.scale, r.shift(), r.schedule.steps, roomy)
+		return r.kernels.Refine(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), r.scale, r.shift(), r.schedule.steps, roomy, uint64(finer))
 	})
 	if err != nil {
 		return nil, err
@@ -362,10 +400,14 @@ func (r *scalingRun) refine() (*engine.Solution, error) {
 	if err := errors.Join(
 		r.s.Download(device.Bytes(sol.V), r.work, 0),
 		r.s.Download(device.Bytes(sol.U), r.work, 8*n),
-		r.s.Download(device.Bytes(sol.Column), r.work, 16*n),
+		r.s.Download(device.Bytes(sol.Column), r.work, matchOffset*n),
 	); err != nil {
 		return nil, err
 	}
-	sol.RoundDuals(r.bits)
-	return sol, nil
+	if finer == 0 {
+		sol.RoundDuals(r.bits)
+		return sol, nil
+	}
+	sol.Low = &problem.Prices{U: make([]int64, n), V: make([]int64, n)}
+	return sol, errors.Join(r.s.Download(device.Bytes(sol.Low.V), r.work, lowOffset*n), r.s.Download(device.Bytes(sol.Low.U), r.work, (lowOffset+8)*n))
 }

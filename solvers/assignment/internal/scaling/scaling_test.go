@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/enginetest"
 	"coalesce/solvers/assignment/internal/reference"
+	"coalesce/solvers/assignment/internal/verify"
 	"coalesce/solvers/assignment/problem"
 )
 
@@ -211,4 +213,127 @@ func agrees(t *testing.T, d device.Device, v *device.Variant, p *problem.Normal,
 		}
 	}
 	return nil
+}
+
+// Floats that scaling rounds are decided as they are, with duals that prove it.
+func TestDecidesExactly(t *testing.T) {
+	t.Parallel()
+	d := emulatedtest.Open(t)
+	at := func(r *rand.Rand, ends ...float64) float64 { return ends[r.IntN(len(ends))] + r.Float64() }
+	for k, c := range []struct {
+		name  string
+		value problem.Value
+		n     int
+		ends  []float64
+		sign  float64
+	}{
+		{"far clusters", problem.Float32, 50, []float64{0, 1e6}, 1},
+		{"far clusters, at most", problem.Float32, 50, []float64{0, 1e6}, -1},
+		{"lines", problem.Float64, 50, []float64{0, 1, 1e3}, 1},
+		{"an order", problem.Float64, 260, []float64{0}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(uint64(k), 17))
+			x, y := make([]float64, c.n), make([]float64, c.n)
+			for i := range x {
+				x[i], y[i] = at(r, c.ends...), at(r, c.ends...)
+			}
+			costs := make([]float64, c.n*c.n)
+			for e := range costs {
+				costs[e] = c.sign * math.Abs(x[e/c.n]-y[e%c.n])
+			}
+			inst := enginetest.MatrixOf(t, c.n, costs...)
+			if c.value == problem.Float32 {
+				inst = enginetest.MatrixOf(t, c.n, as[float32](costs)...)
+			}
+			inst.Maximize = c.sign < 0
+			p, err := problem.Normalise(inst)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Finer = p.ExactBits(40); p.Finer == 0 {
+				t.Fatal("found no rounded cost")
+			}
+			v := &assignment.Scaling.Variants[slices.IndexFunc(assignment.Scaling.Variants, func(v device.Variant) bool { return assignment.Scaling.Value(&v, "value") == string(c.value) })]
+			e, err := Open(d, v, c.n, c.n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			e.setBlocks(2)
+			s, err := d.NewStream()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			m := enginetest.MatrixOn(t, d, s, p)
+			sol, err := e.Solve(context.Background(), s, p, m, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sol.Low == nil {
+				t.Fatal("found duals of rounded costs")
+			}
+			if c.name == "an order" && sol.Counts.Phases > 0 {
+				t.Errorf("found %d phases of costs on a line, expected none", sol.Counts.Phases)
+			}
+			proveExactly(t, p, sol)
+			check, err := verify.Open(d, &assignment.Check.Variants[slices.IndexFunc(assignment.Check.Variants, func(v device.Variant) bool { return assignment.Check.Value(&v, "value") == string(c.value) })], c.n, c.n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer check.Close()
+			cert, err := check.CheckExact(context.Background(), s, p, m, sol)
+			if err != nil || !cert.Exact || cert.Gap != 0 || cert.Scale != math.Ldexp(p.Scale, int(p.Finer)) {
+				t.Fatalf("found %+v, %v", cert, err)
+			}
+			for _, spoil := range []func(){
+				func() { sol.Low.U[3]++ },
+				func() { sol.Low.V[4]-- },
+				func() { sol.Column[0], sol.Column[c.n-1] = sol.Column[c.n-1], sol.Column[0] },
+				func() { sol.Low.V[2] += 1 << p.Finer; sol.V[2]-- },
+				func() { // every pair but those of one column stays tight or above
+					j := sol.Column[7]
+					sol.U[7]--
+					sol.V[j]++
+				},
+			} {
+				u, w, lu, lw, col := slices.Clone(sol.U), slices.Clone(sol.V), slices.Clone(sol.Low.U), slices.Clone(sol.Low.V), slices.Clone(sol.Column)
+				spoil()
+				if _, err := check.CheckExact(context.Background(), s, p, m, sol); !errors.Is(err, problem.ErrCheck) {
+					t.Errorf("a spoiled certificate passed: %v", err)
+				}
+				sol.U, sol.V, sol.Low.U, sol.Low.V, sol.Column = u, w, lu, lw, col
+			}
+		})
+	}
+}
+
+// proveExactly holds exact duals against the costs in numbers of any size.
+func proveExactly(t *testing.T, p *problem.Normal, sol *engine.Solution) {
+	t.Helper()
+	dual := func(high, low int64) *big.Int {
+		x := new(big.Int).Lsh(big.NewInt(high), p.Finer)
+		return x.Add(x, big.NewInt(low))
+	}
+	for i := range p.Rows {
+		for j := range p.Cols {
+			k := p.Instance.CostIndex(i, j)
+			c := 0.0
+			if p.Instance.Type == problem.Float32 {
+				c = float64(p.Instance.F32[k])
+			} else {
+				c = p.Instance.F64[k]
+			}
+			exact, accuracy := new(big.Float).SetMantExp(big.NewFloat(c*math.Copysign(1, p.Scale)), math.Ilogb(p.Scale)+int(p.Finer)).Int(nil)
+			if accuracy != big.Exact {
+				t.Fatal("a cost is not whole in exact units")
+			}
+			bar := dual(sol.U[i], sol.Low.U[i])
+			bar.Add(bar, dual(sol.V[j], sol.Low.V[j]))
+			if sign := exact.Cmp(bar); sign < 0 || sign > 0 && int(sol.Column[i]) == j {
+				t.Fatalf("row %d, column %d: found the cost %v and the duals' sum %v", i, j, exact, bar)
+			}
+		}
+	}
 }

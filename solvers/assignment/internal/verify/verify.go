@@ -208,8 +208,8 @@ func (h *Shard) launchCycles(p *problem.Normal, k cycleKernels, threads int) err
 	return k.Cycles(h.Stream, device.Grid{Blocks: 1, Threads: assignment.CheckCycleThreads}, h.Words, m, m)
 }
 
-// Launch uploads the solution and enqueues the two kernels.
-func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
+// upload copies the solution to the device, and clears the findings.
+func (h *Shard) upload(p *problem.Normal, sol *engine.Solution) error {
 	at := 0
 	last := h.First + h.Rows
 	for _, list := range [][]int64{sol.U[h.First:last], sol.V} {
@@ -227,14 +227,23 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 	if err := h.Stream.Upload(h.Words, 0, h.image); err != nil {
 		return err
 	}
-	if err := h.owners(p, sol); err != nil {
+	return h.owners(p, sol)
+}
+
+// signAndShift are those of a scale, sign * 2^shift.
+func signAndShift(scale float64) (sign, shift int64) {
+	if scale < 0 {
+		return -1, int64(math.Ilogb(scale))
+	}
+	return 1, int64(math.Ilogb(scale))
+}
+
+// Launch uploads the solution and enqueues the two kernels.
+func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
+	if err := h.upload(p, sol); err != nil {
 		return err
 	}
-	sign := int64(1)
-	if p.Scale < 0 {
-		sign = -1
-	}
-	shift := int64(math.Ilogb(p.Scale))
+	sign, shift := signAndShift(p.Scale)
 	var limited, rules uint64
 	if p.Limit != problem.Infinity {
 		limited = 1
@@ -255,13 +264,10 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 		}
 		return h.launchCycles(p, h.points.kernels, h.points.threads)
 	}
-	f := &assignment.Check
-	block, rows := f.Int(h.variant, "block"), f.Int(h.variant, "rows")
-	span := block * 16 / problem.Value(f.Value(h.variant, "value")).Size()
 	m, n := uint64(h.Rows), uint64(h.Cols)
+	pairs, sweep := h.grids()
 	if h.Rows > 0 {
-		g := device.Grid{Blocks: int64((h.Rows + block - 1) / block), Threads: block}
-		if err := h.kernels.Pairs(h.Stream, g, h.M.Costs, h.Words, m, n, sign, shift, limited, p.Limit); err != nil {
+		if err := h.kernels.Pairs(h.Stream, pairs, h.M.Costs, h.Words, m, n, sign, shift, limited, p.Limit); err != nil {
 			return err
 		}
 		if h.MatchedOn != nil {
@@ -277,12 +283,19 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 	if h.Cols == 0 {
 		return nil
 	}
-	groups, tiles := max(1, (h.Rows+rows-1)/rows), (h.Cols+span-1)/span
-	g := device.Grid{Blocks: int64(groups) * int64(tiles), Threads: block}
-	if err := h.kernels.Sweep(h.Stream, g, h.M.Costs, h.Words, m, n, sign, shift, rules, width); err != nil {
+	if err := h.kernels.Sweep(h.Stream, sweep, h.M.Costs, h.Words, m, n, sign, shift, rules, width); err != nil {
 		return err
 	}
-	return h.launchCycles(p, h.kernels, block)
+	return h.launchCycles(p, h.kernels, sweep.Threads)
+}
+
+// grids are those of the kernels that look at matched pairs and at all.
+func (h *Shard) grids() (pairs, sweep device.Grid) {
+	f := &assignment.Check
+	block, rows := f.Int(h.variant, "block"), f.Int(h.variant, "rows")
+	span := block * 16 / problem.Value(f.Value(h.variant, "value")).Size()
+	groups, tiles := max(1, (h.Rows+rows-1)/rows), (h.Cols+span-1)/span
+	return device.Grid{Blocks: int64((h.Rows + block - 1) / block), Threads: block}, device.Grid{Blocks: int64(groups) * int64(tiles), Threads: block}
 }
 
 // owners marks the columns that rows of other shards have; the others are free.

@@ -34,7 +34,7 @@ enum {
     COALESCE_MEMORY = 5,     /* memory of the device or the machine does not suffice */
     COALESCE_INTERNAL = 6,   /* anything else; an answer that a check refuted is a bug, please report it */
     COALESCE_FORKED = 7,     /* the process was forked after the library was loaded */
-    COALESCE_SHAPE = 8       /* of coalesce_assign_matrices: no kernel takes such matrices; coalesce_assign may */
+    COALESCE_SHAPE = 8       /* of coalesce_assign_matrices and coalesce_solve_transports: no kernel takes such sizes; other functions may */
 };
 
 /* Types of numbers. */
@@ -61,6 +61,7 @@ enum {
     COALESCE_RESIDENT = 128, /* of assignments: costs are in the memory of the GPU `device` */
     COALESCE_REPORT = 256,  /* of coalesce_assign: the answer's report goes to text, ended by 0 */
     COALESCE_ENQUEUE = 512, /* of coalesce_assign_matrices: returns once the work is in the stream */
+    COALESCE_ANY_SUMS = 2048, /* of coalesce_solve_transports: masses of columns are scaled to the sum of those of rows, whatever theirs is */
     COALESCE_SCIPY_TIES = 1024 /* of several optimal matchings SciPy's, where its sums of float64 are exact: of coalesce_assign_matrices,
                                  * and of coalesce_assign for dense matrices on the host, without limit and duals */
 };
@@ -168,6 +169,28 @@ typedef struct {
     int64_t text_size;     /* bytes there */
 } coalesce_matrices;
 
+/* Optimal transport between masses, problems of one shape in the memory of a GPU, one after the other and row after row, of int32, int64,
+ * float32 or float64. Answers go to memory of that GPU, by the caller's stream. All memory begins at a multiple of 64 bytes. Masses are
+ * taken as multiples of 2^-60 of the sum of those of rows. */
+typedef struct {
+    uint32_t size;
+    uint32_t flags;        /* COALESCE_ANY_SUMS */
+    int32_t device;
+    int32_t type;          /* of costs */
+    int64_t batch, rows, cols;
+    const void *costs;     /* batch x rows x cols, finite */
+    const double *a, *b;   /* masses: batch x rows, batch x cols */
+    int64_t stream;        /* CUDA's handle; 0: the default stream */
+
+    /* Answers. */
+    void *plan;            /* batch x rows x cols, of the type of costs, or double of integers */
+    double *u, *v;         /* batch x rows and batch x cols: duals, u + v at most the cost of each pair */
+    double *cost;          /* batch */
+    int32_t *status;       /* batch: 0, once the call has returned without an error */
+    char *text;            /* of the host: where to write an error, ended by 0 */
+    int64_t text_size;     /* bytes there */
+} coalesce_transports;
+
 /* An array by its name: numbers of a type, one after the other. */
 typedef struct {
     const char *name;
@@ -201,6 +224,10 @@ int32_t coalesce_assign(coalesce_assignment *p);
  * a full matching is COALESCE_INFEASIBLE. With COALESCE_ENQUEUE it returns before the GPU has begun, and status tells the
  * rest: once a call with the same shape has loaded the kernel, the stream may be one that is captured into a graph. */
 int32_t coalesce_assign_matrices(coalesce_matrices *p);
+
+/* coalesce_solve_transports finds exact plans in one launch. It waits, and solves on the host what rounding leaves open there. COALESCE_SHAPE: a
+ * problem has more rows and columns than a kernel holds. */
+int32_t coalesce_solve_transports(coalesce_transports *p);
 
 /* These start a job; struct and arrays must live until coalesce_close. On an error there is no job. */
 int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job);

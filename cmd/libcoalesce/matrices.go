@@ -32,12 +32,25 @@ type matricesKey struct {
 //export goAssignMatrices
 func goAssignMatrices(p *C.coalesce_matrices) C.int32_t {
 	err := recoverPanic(func() error { return assignMatrices(p) })
-	if err != nil && p != nil && p.text != nil && p.text_size > 0 {
-		text := append(errorLine(err), 0)
-		text = text[:min(len(text), int(p.text_size))]
-		text[len(text)-1] = 0
-		copyText(text, p.text, p.text_size)
+	if p != nil {
+		writeError(err, p.text, p.text_size)
 	}
+	return shapeCodeOf(err)
+}
+
+// writeError writes an error's line where a caller has room for it.
+func writeError(err error, to *C.char, size C.int64_t) {
+	if err == nil || to == nil || size <= 0 {
+		return
+	}
+	text := append(errorLine(err), 0)
+	text = text[:min(len(text), int(size))]
+	text[len(text)-1] = 0
+	copyText(text, to, size)
+}
+
+// shapeCodeOf is the code of an error of functions that have kernels for some shapes.
+func shapeCodeOf(err error) C.int32_t {
 	if errors.Is(err, assignment.ErrShape) {
 		return C.COALESCE_SHAPE
 	}

@@ -163,6 +163,7 @@ static int small(const coalesce_assignment *p) { return 0; }
 
 PUBLIC int32_t coalesce_assign(coalesce_assignment *p) { return forked ? COALESCE_FORKED : small(p) ? COALESCE_OK : goAssign(p); }
 PUBLIC int32_t coalesce_assign_matrices(coalesce_matrices *p) { return forked ? COALESCE_FORKED : goAssignMatrices(p); }
+PUBLIC int32_t coalesce_solve_transports(coalesce_transports *p) { return forked ? COALESCE_FORKED : goSolveTransports(p); }
 PUBLIC int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartAssignment(p, job); }
 PUBLIC int32_t coalesce_start(const char *problem, const char *options, const coalesce_array *arrays, int32_t count,
                        coalesce_progress progress, void *user, int64_t *job) {

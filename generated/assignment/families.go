@@ -8,5 +8,5 @@ import "coalesce/runtime/device"
 
 // Families lists the problem's families, in the order of go.generate.
 func Families() []*device.Family {
-	return []*device.Family{&Check, &Pointcheck, &Tree, &Classical, &Batch, &Fit, &Fused, &Core, &Points, &Hostscan, &Duals, &Scaling, &Shard, &Draw}
+	return []*device.Family{&Check, &Pointcheck, &Tree, &Classical, &Batch, &Fit, &Fused, &Flow, &Core, &Points, &Hostscan, &Duals, &Scaling, &Shard, &Draw}
 }

@@ -171,6 +171,13 @@ func TestTuningIsUsed(t *testing.T) {
 			}
 			return m.Close()
 		}},
+		"flow": {gpu, 2 * n, func(s solve.Settings) error {
+			m, err := assignment.OpenTransports(assignment.Layout{Type: assignmentproblem.Int32, Count: 4, Rows: n, Cols: n}, false, assignment.Options{Settings: s})
+			if err != nil {
+				return err
+			}
+			return m.Close()
+		}},
 		"tabu":       {gpu, variables, searching(ctx, quadratic, "bulk")},
 		"tempering":  {gpu, variables, searching(ctx, quadratic, "temper")},
 		"stableset":  {gpu, variables, searching(ctx, stable, "stableset")},

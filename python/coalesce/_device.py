@@ -335,6 +335,48 @@ def _address(x: Any) -> int:
     return int(x.data_ptr() if hasattr(x, "data_ptr") else x.data.ptr)
 
 
+def _masses(x: Any, given: Any, shape: tuple[int, ...]) -> Optional[View]:
+    """Masses beside costs x on a GPU, equal ones where none are given; None where their shape is another."""
+    home = _home(x)
+    torch = hasattr(home, "contiguous_format")
+    if not hasattr(given, "dtype"):
+        given = np.asarray(given, np.float64)
+    if 0 in given.shape:
+        found = _room(x, shape, "float64")
+        found[...] = 1.0 / shape[-1]
+    elif tuple(given.shape) != shape:
+        return None
+    elif torch:
+        found = home.as_tensor(given, dtype=home.float64, device=x.device).detach()
+    else:
+        with x.device:
+            found = home.asarray(given, "float64")
+    return _packed_view(found)
+
+
+def transport(a: Any, b: Any, x: Any, flags: int) -> Optional[tuple[int, list[Any]]]:
+    """The library's code for optimal transport of costs on a GPU of torch or CuPy, with what it writes there by the caller's stream: plans, duals of rows and of
+    columns, and sums. None where it has no kernel for that, and where shapes do not fit."""
+    torch = _plain_torch(x)
+    if not (torch or type(x).__module__.startswith("cupy")) or (x := _readable(x)) is None:
+        return None
+    shape = tuple(x.shape)
+    batch, n, m = shape[:-2], shape[-2], shape[-1]
+    found, rows, cols = _packed_view(x), _masses(x, a, (*batch, n)), _masses(x, b, (*batch, m))
+    if rows is None or cols is None:
+        return None
+    name = _name(x)
+    answers = [_room(x, shape, name if name.startswith("float") else "float64"), _room(x, (*batch, n), "float64"), _room(x, (*batch, m), "float64"),
+               _room(x, batch, "float64")]
+    status = _room(x, batch or (1,), "int32")
+    p = lib.Transports(size=ctypes.sizeof(lib.Transports), flags=flags, device=found.device, type=_CODES[name], batch=batch[0] if batch else 1, rows=n, cols=m,
+                       costs=found.address, a=rows.address, b=cols.address, stream=found.stream if torch else _home(x).cuda.get_current_stream().ptr,
+                       plan=_address(answers[0]), u=_address(answers[1]), v=_address(answers[2]), cost=_address(answers[3]), status=_address(status),
+                       text=ctypes.addressof(_in_place.text), text_size=len(_in_place.text))
+    code = lib.LIB.coalesce_solve_transports(ctypes.addressof(p))
+    return None if code == lib.SHAPE else (code, answers)
+
+
 def fault() -> str:
     """What was wrong in the thread's last solve in place."""
     return _in_place.text.value.decode(errors="replace")

@@ -13,7 +13,7 @@ from typing import Any, Callable, Optional, Union
 from ._arguments import whole
 
 RUNNING, OK, INVALID, COST, INFEASIBLE, CANCELLED, MEMORY, INTERNAL, FORKED, SHAPE = range(-1, 9)
-MAXIMIZE, LIMIT, UNCHECKED, BOTTLENECK, FLOOR, RESIDENT, REPORT, ENQUEUE, SCIPY_TIES = 1, 2, 4, 16, 32, 128, 256, 512, 1024
+MAXIMIZE, LIMIT, UNCHECKED, BOTTLENECK, FLOOR, RESIDENT, REPORT, ENQUEUE, SCIPY_TIES, ANY_SUMS = 1, 2, 4, 16, 32, 128, 256, 512, 1024, 2048
 MOST = 2**31 - 1  # of counts and of numbers of devices
 METRICS = {"euclidean": 0, "squared": 1, "manhattan": 2}
 
@@ -106,6 +106,16 @@ class Matrices(ctypes.Structure):
     ]
 
 
+class Transports(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32), ("type", ctypes.c_int32),
+        ("batch", ctypes.c_int64), ("rows", ctypes.c_int64), ("cols", ctypes.c_int64),
+        ("costs", ctypes.c_void_p), ("a", ctypes.c_void_p), ("b", ctypes.c_void_p), ("stream", ctypes.c_int64),
+        ("plan", ctypes.c_void_p), ("u", ctypes.c_void_p), ("v", ctypes.c_void_p), ("cost", ctypes.c_void_p), ("status", ctypes.c_void_p),
+        ("text", ctypes.c_void_p), ("text_size", ctypes.c_int64),
+    ]
+
+
 class Tune(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32), ("arguments", ctypes.c_int32),
@@ -130,7 +140,7 @@ def _load() -> ctypes.CDLL:
     lib.coalesce_start.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int32, Progress, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)]
     lib.coalesce_solve.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int32, ctypes.POINTER(ctypes.c_int32), ctypes.c_char_p, ctypes.c_int64]
     lib.coalesce_start_command.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_int32, ctypes.POINTER(ctypes.c_int64)]
-    lib.coalesce_assign.argtypes = lib.coalesce_assign_matrices.argtypes = [ctypes.c_void_p]
+    lib.coalesce_assign.argtypes = lib.coalesce_assign_matrices.argtypes = lib.coalesce_solve_transports.argtypes = [ctypes.c_void_p]
     lib.coalesce_tuned.argtypes, lib.coalesce_tune_worker.argtypes = [ctypes.c_char_p], [ctypes.c_int32]
     lib.coalesce_wait.argtypes = [ctypes.c_int64, ctypes.c_int32]
     lib.coalesce_cancel.argtypes = lib.coalesce_close.argtypes = [ctypes.c_int64]

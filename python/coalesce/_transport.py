@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 import numpy as np
 
@@ -212,6 +214,8 @@ def emd(a: ArrayLike, b: ArrayLike, M: Any, numItermax: int = 100000, log: bool 
     a: masses (n,) of the rows, b: (m,) of the columns, of equal sums up to rounding: b is scaled to a's; empty ones are equal masses. M: costs
     (n, m), a batch (B, n, m) with a (B, n) and b (B, m), or Points, whose distances are computed where they are needed. Masses are whole
     multiples of 2^-60 of their sum, and the plan is optimal for these, proven by its duals.
+    Costs of torch or CuPy on a GPU of at most about 8,000 rows and columns together are solved there, a batch in one launch, by the current stream, and the
+    plan, the duals and the cost stay there.
     Returns the plan, float64 of M's shape, a tensor where M is one, and a scipy.sparse.csr_array (n, m) of points; with log also a dictionary of
     cost, u, v, warning and result_code. numItermax and numThreads are taken and have no effect.
     Raises ValueError of other shapes, negative masses and, with check_marginals, of sums that differ by more than 1e-7.
@@ -221,18 +225,57 @@ def emd(a: ArrayLike, b: ArrayLike, M: Any, numItermax: int = 100000, log: bool 
     return (plan, logs) if log else plan
 
 
-def _plans(a: Any, b: Any, M: Any, most: int, center_dual: bool, check_marginals: bool) -> tuple[Union[_Plan, list[_Plan]], dict[str, Any]]:
+@dataclass
+class _Placed:
+    """Plans on a GPU, of the costs' shape."""
+
+    plan: Any
+
+
+def _placed(a: Any, b: Any, M: Any, center_dual: bool, check_marginals: bool) -> Optional[tuple[_Placed, dict[str, Any]]]:
+    """The plans of costs on a GPU, which stay there, and POT's log; None where no kernel finds them there."""
+    found = _device.transport(a, b, M, 0 if check_marginals else lib.ANY_SUMS)
+    if found is None:
+        return None
+    code, (plan, u, v, cost) = found
+    if code in (lib.INVALID, lib.COST):
+        return None  # the host says what is wrong, and takes masses that are all zero
+    if code != lib.OK:
+        raise lib.error(code, _device.fault())
+    if center_dual:
+        constant = (u.mean(-1) - v.mean(-1))[..., None] / 2
+        u, v = u - constant, v + constant
+    kind = M.dtype if str(M.dtype).rpartition(".")[2].startswith(("float", "bfloat")) else u.dtype
+    plan, u, v, cost = (x.to(kind) if _is_torch(x) else x.astype(kind) for x in (plan, u, v, cost))
+    return _Placed(plan), {"cost": cost, "u": u, "v": v, "warning": None, "result_code": 1}
+
+
+def _on_all_cores(solve: Callable[[int], _Plan], count: int) -> list[_Plan]:
+    """The plans of a batch: several at once, as each of a small matrix takes one core."""
+    threads = min(count, os.cpu_count() or 1)
+    if threads < 2:
+        return [solve(k) for k in range(count)]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(solve, range(count)))
+
+
+def _plans(a: Any, b: Any, M: Any, most: int, center_dual: bool, check_marginals: bool) -> tuple[Union[_Plan, list[_Plan], _Placed], dict[str, Any]]:
     """The plan, or those of a batch, and POT's log."""
     if most < 1:
         raise ValueError(f"numItermax: found {most}, expected 1 or more")
+    if not isinstance(M, Points) and _device.on_gpu(M) and (placed := _placed(a, b, M, center_dual, check_marginals)) is not None:
+        return placed
     costs = M if isinstance(M, Points) else _host(M)
     x, y = _host(a), _host(b)
-    plans: Union[_Plan, list[_Plan]]
+    plans: Union[_Plan, list[_Plan], _Placed]
     if isinstance(costs, Points) or costs.ndim == 2:
         plans = one = _transport(x, y, costs, center_dual, check_marginals)
         logs: dict[str, Any] = {"cost": one.cost, "u": one.u, "v": one.v, "warning": None, "result_code": 1, "report": one.report}
     elif costs.ndim == 3:
-        plans = [_transport(x[k] if x.size else x, y[k] if y.size else y, costs[k], center_dual, check_marginals) for k in range(len(costs))]
+        def one_of(k: int) -> _Plan:
+            return _transport(x[k] if x.size else x, y[k] if y.size else y, costs[k], center_dual, check_marginals)
+
+        plans = _on_all_cores(one_of, len(costs))
         logs = {name: np.array([getattr(p, name) for p in plans]) for name in ("cost", "u", "v")}
         logs.update(warning=None, result_code=1)
     else:
@@ -240,8 +283,10 @@ def _plans(a: Any, b: Any, M: Any, most: int, center_dual: bool, check_marginals
     return plans, {name: _like(M, value) if isinstance(value, np.ndarray) else value for name, value in logs.items()}
 
 
-def _plan_of(plans: Union[_Plan, list[_Plan]], M: Any) -> Any:
+def _plan_of(plans: Union[_Plan, list[_Plan], _Placed], M: Any) -> Any:
     """Plans as a matrix, a batch or a tensor, as M is one."""
+    if isinstance(plans, _Placed):
+        return plans.plan
     if isinstance(plans, list):
         return _like(M, np.stack([p.dense() for p in plans]) if plans else np.zeros(M.shape))
     return plans.sparse() if isinstance(M, Points) else _like(M, plans.dense())
@@ -284,7 +329,7 @@ def _like(x: Any, found: NDArray[Any]) -> Any:
     return found
 
 
-def _with_gradient(a: Any, b: Any, M: Any, plans: Union[_Plan, list[_Plan]], logs: dict[str, Any], like: Any) -> Any:
+def _with_gradient(a: Any, b: Any, M: Any, plans: Union[_Plan, list[_Plan], _Placed], logs: dict[str, Any], like: Any) -> Any:
     """The cost as a tensor whose gradients are duals and plan."""
     import torch
 

@@ -148,7 +148,7 @@ class ExplainAssignmentFlags(TypedDict, total=False):
 
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
     threads: cores that the host device uses (default: all).
-    size: number of rows and columns.
+    size: number of rows and columns, of assignment/flow rows and columns.
     family: family to explain (default: all that run on the device).
     value: only workloads with these values of value: int32, int64, float32, float64 (default: all).
     range: only workloads with these values of range: small, medium, wide (default: all).

@@ -383,10 +383,84 @@ def batches():
         print(f"      {b} x ({n} x {n}) | " + " | ".join(f"{1e3 * t:.3f}" for t in [*times, took]), flush=True)
 
 
+def squared(shape, clouds=0.0):
+    """Squared distances of uniform points, or of two normal clouds so far apart, and random masses."""
+    b, n, m = shape
+    rng = np.random.default_rng(n)
+    draw = (lambda size: rng.normal(size=size)) if clouds else rng.random
+    x, y = draw((b, n, 2)), draw((b, m, 2)) + np.array([clouds, 0])
+    costs = ((x[:, :, None] - y[:, None]) ** 2).sum(-1)
+    p, q = rng.random((b, n)), rng.random((b, m))
+    return p / p.sum(1, keepdims=True), q / q.sum(1, keepdims=True), costs
+
+
+def transports():
+    """Plans of optimal transport stay on the GPU, and cost what the host's cost."""
+    counted = 0
+    for home, put in ((torch, lambda x: torch.as_tensor(x, device="cuda")), (cupy, lambda x: cupy.asarray(x))):
+        if home is None:
+            continue
+        before = coalesce.host_copies()
+        rng = np.random.default_rng(7)
+        for k in range(60):
+            b, n, m = (int(x) for x in rng.integers(1, 40, 3))
+            a, q, costs = squared((b, n, m), 3.0 * (k % 2))
+            if k % 3 == 1:
+                costs = np.floor(9 * costs)  # ties
+            if k % 4 == 2:
+                costs = costs.astype(np.float32)
+            if k % 5 == 4:
+                a, q = np.full((b, n), 1.0 / n), np.full((b, m), 1.0 / m)
+            x = put(costs)
+            plan, log = coalesce.emd(put(a), q, x, log=True)
+            assert type(plan) is type(x) and plan.dtype == x.dtype and plan.shape == x.shape, k
+            host, found = np.asarray(_device.fetched(plan), float), np.asarray(_device.fetched(log["cost"]), float)
+            u, v = (np.asarray(_device.fetched(log[name]), float) for name in "uv")
+            loose = 1e-4 if costs.dtype == np.float32 else 1e-9
+            assert np.allclose(host.sum(2), a, atol=loose) and np.allclose(host.sum(1), q, atol=loose), k
+            assert (costs - u[:, :, None] - v[:, None, :]).min() > -1e-3 * loose * max(1, costs.max()) - loose, k
+            want = coalesce.emd2(a, q, costs.astype(float))
+            assert np.allclose(found, want, rtol=1e-5 if loose > 1e-6 else 1e-11), (k, found, want)
+            counted += b
+        one = coalesce.emd(put(a[0]), put(q[0]), put(costs[0]))
+        assert np.allclose(_device.fetched(one), coalesce.emd(a[0], q[0], costs[0].astype(float)), atol=1e-5)
+        assert coalesce.host_copies() == before
+    if torch is not None:
+        a, q, costs = (torch.as_tensor(x[0], device="cuda").requires_grad_() for x in squared((1, 30, 20)))
+        coalesce.emd2(a, q, costs).backward()
+        plan, log = coalesce.emd(a, q, costs, log=True)
+        assert torch.allclose(costs.grad, plan) and torch.allclose(a.grad, log["u"] - log["u"].mean())
+        for bad in (-1.0, float("nan")):
+            a = torch.full((2,), bad, device="cuda", dtype=torch.float64)
+            try:
+                coalesce.emd(a, a, torch.ones(2, 2, device="cuda"))
+                raise AssertionError("masses that cannot be solved with were taken")
+            except ValueError:
+                pass
+    return f"{counted} problems"
+
+
+def transport_times():
+    """Optimal transport of tensors on the GPU beside the host's solves of arrays, in milliseconds, the best of some."""
+    if torch is None:
+        return "left out"
+    print("      batch | kind | on the GPU | on the host, all cores")
+    for b, n, m in ((256, 64, 64), (64, 256, 256), (1, 256, 256), (1, 1000, 1000), (16, 1000, 1000), (1, 2000, 2000), (1, 4000, 4000), (1, 8000, 100)):
+        for kind in ("uniform", "squared", "clouds"):
+            a, q, costs = squared((b, n, m), 3.0 * (kind == "clouds"))
+            if kind == "uniform":
+                costs = np.random.default_rng(1).random((b, n, m))
+            given = [torch.as_tensor(x, device="cuda") for x in (a, q, costs)]
+            torch.cuda.synchronize()
+            times = best(lambda: coalesce.emd(*given), 5), best(lambda: coalesce.emd2(a, q, costs), 1 if b * n > 4000 else 2)
+            assert torch.allclose(coalesce.emd2(*given).cpu(), torch.as_tensor(coalesce.emd2(a, q, costs)), rtol=1e-11), (b, n, kind)
+            print(f"      {b} x ({n} x {m}) | {kind} | " + " | ".join(f"{1e3 * t:.3f}" for t in times), flush=True)
+
+
 def main():
     print(f"coalesce {coalesce.__file__}, numpy {np.__version__}, scipy {scipy.__version__}",
           *(f", {x.__name__} {x.__version__}" for x in (torch, cupy, jax) if x is not None))
-    functions = (devices, four_problems, random_matrices, certificates, errors, layouts, interfaces, streams, threads, memory, overhead, parts, batches)
+    functions = (devices, four_problems, random_matrices, certificates, errors, layouts, interfaces, streams, threads, memory, overhead, parts, batches, transports, transport_times)
     for function in [f for f in functions if f.__name__ in sys.argv[1:]] or functions:
         check(function)
     if failures:

@@ -16,6 +16,7 @@ import (
 	"coalesce/solvers/assignment/internal/draw"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/families"
+	"coalesce/solvers/assignment/internal/flow"
 	"coalesce/solvers/assignment/internal/reference"
 	"coalesce/solvers/assignment/internal/verify"
 	"coalesce/solvers/assignment/problem"
@@ -27,7 +28,7 @@ func Subjects() []subject.Subject {
 	for _, f := range families.DeviceFamilies() {
 		list = append(list, tunableFamily{f})
 	}
-	return append(list, newTunableBatch(), newTunableFused(), tunableCheck{}, tunablePoints{}, tunablePointcheck{}, tunableDuals{}, newTunableScan())
+	return append(list, newTunableBatch(), newTunableFused(), flow.Subject(), tunableCheck{}, tunablePoints{}, tunablePointcheck{}, tunableDuals{}, newTunableScan())
 }
 
 // rangeOf is a range of that class for the tuner's instances; 0 is the widest

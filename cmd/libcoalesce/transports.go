@@ -1,0 +1,110 @@
+package main
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"math"
+	"unsafe"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
+)
+
+// Kernels for transport are kept, so that a call chooses and allocates nothing.
+var transports shelf[transportsKey, *assignment.Transports]
+
+// A transportsKey is what calls must have in common for one kept solver.
+type transportsKey struct {
+	device  int
+	layout  assignment.Layout
+	anySums bool
+}
+
+//export goSolveTransports
+func goSolveTransports(p *C.coalesce_transports) C.int32_t {
+	err := recoverPanic(func() error { return solveTransports(p) })
+	if p != nil {
+		writeError(err, p.text, p.text_size)
+	}
+	return shapeCodeOf(err)
+}
+
+// solveTransports solves problems in the memory of a GPU into memory there.
+func solveTransports(p *C.coalesce_transports) (err error) {
+	const limit = math.MaxInt32
+	if p == nil {
+		return argumentError("no struct")
+	}
+	if err := checkSize(p.size, unsafe.Sizeof(*p)); err != nil {
+		return err
+	}
+	switch {
+	case p.batch < 1 || p.batch > limit || p.rows < 1 || p.cols < 1 || p.rows > limit || p.cols > limit:
+		return argumentError("%d of %d x %d costs on a GPU", p.batch, p.rows, p.cols)
+	case p.device < 0 || p.flags&^C.COALESCE_ANY_SUMS != 0:
+		return argumentError("transport: expected a GPU, and flags of this function")
+	}
+	l := assignment.Layout{Count: int(p.batch), Rows: int(p.rows), Cols: int(p.cols)}
+	if l.Type, err = residentType(p._type); err != nil {
+		return err
+	}
+	key := transportsKey{int(p.device), l, p.flags&C.COALESCE_ANY_SUMS != 0}
+	var o assignment.Options
+	if o.Settings, err = solveSettings(p.device, 0, nil); err != nil {
+		return err
+	}
+	lender, ok := o.Devices[0].(device.Lender)
+	if !ok {
+		return argumentError("%s works on no memory of others", o.Devices[0].Facts())
+	}
+	t, found := transports.takeSolver(key)
+	if !found {
+		if t, err = assignment.OpenTransports(l, key.anySums, o); err != nil {
+			return err
+		}
+	}
+	if err = transportOnStream(lender, p, t, l); err != nil && !errors.Is(err, problem.ErrCost) && !errors.Is(err, solve.ErrInput) {
+		return errors.Join(err, t.Close()) // its device may be lost
+	}
+	return errors.Join(err, transports.keepSolver(key, t))
+}
+
+// transportOnStream solves by the caller's stream.
+func transportOnStream(lender device.Lender, p *C.coalesce_transports, t *assignment.Transports, l assignment.Layout) (err error) {
+	count, rows, cols := int64(l.Count), int64(l.Rows), int64(l.Cols)
+	shipped := int64(8)
+	if l.Type == problem.Float32 {
+		shipped = 4
+	}
+	var costs, a, b device.Buffer
+	var to assignment.Shipped
+	for _, x := range []struct {
+		to    *device.Buffer
+		at    unsafe.Pointer
+		bytes int64
+	}{
+		{&costs, p.costs, count * rows * cols * int64(l.Type.Size())}, {&a, unsafe.Pointer(p.a), 8 * count * rows}, {&b, unsafe.Pointer(p.b), 8 * count * cols},
+		{&to.Plan, p.plan, count * rows * cols * shipped}, {&to.U, unsafe.Pointer(p.u), 8 * count * rows}, {&to.V, unsafe.Pointer(p.v), 8 * count * cols},
+		{&to.Cost, unsafe.Pointer(p.cost), 8 * count}, {&to.Status, unsafe.Pointer(p.status), 4 * count},
+	} {
+		if x.at == nil {
+			return argumentError("transport: expected arrays for all arguments and answers")
+		}
+		if *x.to, err = lender.Lend(uintptr(x.at), x.bytes); err != nil {
+			return argumentError("%v", err)
+		}
+	}
+	s, err := lender.LendStream(uintptr(p.stream))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return t.Solve(context.Background(), s, costs, a, b, to)
+}

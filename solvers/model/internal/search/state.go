@@ -42,6 +42,7 @@ type Layout struct {
 	group    []int32 // of each bit, the row of keeps that it is in; -1: none
 	seats    seats
 	exchange *permutation // the model is one; nil: it is not
+	packing  *orders      // solutions are made from orders of groups; nil: the model is of another kind
 }
 
 // New makes the lists of a form.
@@ -74,7 +75,7 @@ func New(f *problem.Form) *Layout {
 	for r := range l.rows {
 		l.memberOf = addRow(l.memberOf, &l.rows[r], r)
 	}
-	l.exchange = l.permutation()
+	l.exchange, l.packing = l.permutation(), l.orders()
 	return l
 }
 

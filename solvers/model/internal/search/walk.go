@@ -27,6 +27,27 @@ func (l *Layout) Walk(ctx context.Context, start []uint8, seed uint64, work int6
 	tabu := make([]int64, f.N) // the move until which a bit stays
 	fewest, stall, held, best := math.MaxInt, int64(0), 0, int64(math.MaxInt64)
 	var bestX []uint8
+	var orders *sequence
+	if l.packing != nil {
+		orders = l.packing.begin(random)
+	}
+	patience := int64(200 + 25*f.N)
+	plan := func() { // by orders, as many as moves without a better solution
+		if orders == nil || work > 0 && moves >= work {
+			return
+		}
+		tries := patience
+		if work > 0 {
+			tries = min(tries, work-moves)
+		}
+		moves += tries
+		if x, value := orders.search(ctx, tries, limit, found); x != nil && value < best {
+			best, bestX, fewest = value, x, 0
+		}
+	}
+	if plan(); start == nil && bestX != nil {
+		s = newState(l, slices.Clone(bestX), random)
+	}
 	for ; work <= 0 || moves < work; moves++ {
 		if moves&255 == 0 && ctx.Err() != nil {
 			break
@@ -81,8 +102,9 @@ func (l *Layout) Walk(ctx context.Context, start []uint8, seed uint64, work int6
 				}
 			}
 		}
-		if stall++; stall > int64(200+25*f.N) { // begin anew from the best, a part of it changed
+		if stall++; stall > patience { // begin anew from the best, a part of it changed
 			stall = 0
+			plan()
 			s = restarted(l, bestX, s, random)
 		}
 		if moves&0xffff == 0xffff {

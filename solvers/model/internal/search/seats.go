@@ -202,7 +202,9 @@ func (s *state) weigh(m move) (gain int64, penalty float64, holds bool) {
 	for k, b := range m {
 		gain += s.gain[b]
 		for _, other := range m[:k] {
-			gain += s.coefficient(b, other) * s.step(b) * s.step(other)
+			if !s.apart(int32(b), int32(other)) {
+				gain += s.coefficient(b, other) * s.step(b) * s.step(other)
+			}
 		}
 		for _, link := range s.memberOf[b] {
 			s.change[link.at] += link.coefficient * s.step(b)

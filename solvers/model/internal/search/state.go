@@ -32,7 +32,7 @@ type quad struct {
 // A Layout is a form with the lists that walks and the tree share.
 type Layout struct {
 	form     *problem.Form
-	pairs    [][]link
+	pairs    [][]link      // of each bit, those whose product may be 1 while moves keep the rows of keeps and seats
 	triples  [2][][]triple // of each bit, its products of three bits, and of three spins
 	quads    [2][][]quad   // the same of four
 	products [][]int32     // of each bit, those of more
@@ -40,6 +40,7 @@ type Layout struct {
 	memberOf [][]link // of each bit, rows that moves do not keep
 	keeps    []problem.Row
 	group    []int32 // of each bit, the row of keeps that it is in; -1: none
+	alone    []int32 // bits that may flip without another
 	seats    seats
 	exchange *permutation // the model is one; nil: it is not
 	packing  *orders      // solutions are made from orders of groups; nil: the model is of another kind
@@ -48,10 +49,6 @@ type Layout struct {
 // New makes the lists of a form.
 func New(f *problem.Form) *Layout {
 	l := &Layout{form: f, pairs: make([][]link, f.N), products: make([][]int32, f.N), memberOf: make([][]link, f.N), group: slices.Repeat([]int32{-1}, f.N)}
-	for _, p := range f.Pairs {
-		l.pairs[p.I] = append(l.pairs[p.I], link{p.J, p.Coefficient})
-		l.pairs[p.J] = append(l.pairs[p.J], link{p.I, p.Coefficient})
-	}
 	l.addProducts()
 	order := make([]int, len(f.Rows)) // equations first, as their moves are swaps alone
 	for k := range order {
@@ -72,11 +69,28 @@ func New(f *problem.Form) *Layout {
 		l.rows = append(l.rows, *row)
 	}
 	l.rows = l.seat(l.rows)
+	for _, p := range f.Pairs {
+		if !l.apart(p.I, p.J) {
+			l.pairs[p.I] = append(l.pairs[p.I], link{p.J, p.Coefficient})
+			l.pairs[p.J] = append(l.pairs[p.J], link{p.I, p.Coefficient})
+		}
+	}
+	for b, g := range l.group {
+		if g < 0 || l.keeps[g].Low < l.keeps[g].High {
+			l.alone = append(l.alone, int32(b))
+		}
+	}
 	for r := range l.rows {
 		l.memberOf = addRow(l.memberOf, &l.rows[r], r)
 	}
 	l.exchange, l.packing = l.permutation(), l.orders()
 	return l
+}
+
+// apart reports whether moves keep one of two bits 0, as those of a one-hot group: their product is 0.
+func (l *Layout) apart(a, b int32) bool {
+	g, seat := l.group[a], l.seats.of[a]
+	return g >= 0 && g == l.group[b] && l.keeps[g].High == 1 || seat >= 0 && seat == l.seats.of[b] && l.seats.rows[seat].High == 1
 }
 
 // addProducts lists the products of each bit.

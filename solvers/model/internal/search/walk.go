@@ -152,8 +152,8 @@ func (s *state) choose(tabu []int64, now, best int64) (chosen move, change float
 			}
 		}
 	}
-	for b := range s.x {
-		if s.fits(b) && (tabu[b] <= now || s.broken == 0 && s.penalty[b] == 0 && s.value+s.gain[b] < best) {
+	for _, at := range s.alone {
+		if b := int(at); s.fits(b) && (tabu[b] <= now || s.broken == 0 && s.penalty[b] == 0 && s.value+s.gain[b] < best) {
 			take(move{b, -1, -1, -1}, s.score(b))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // PolynomialHash is the hash of the family model/polynomial: what its texts are made from.
-const PolynomialHash = 0xea1e6cd8c02e2b35
+const PolynomialHash = 0x66cb5de882c5b7d0
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -19,34 +19,47 @@ var _ = [1]struct{}{}[device.ABI-1]
 //go:embed polynomial/*.cu
 var polynomialSource embed.FS
 
-// Polynomial is the family model/polynomial: 14 variants.
+// Polynomial is the family model/polynomial: 26 variants.
 var Polynomial = device.Family{
 	Name:   "model/polynomial",
 	Target: device.CUDA,
 	Hash:   PolynomialHash,
-	Params: []string{"block", "flight", "value"},
+	Params: []string{"block", "flight", "change", "value"},
 	Entries: []device.Entry{
-		{Name: "walk", Params: []device.Param{{Name: "from", Type: "buffer"}, {Name: "terms", Type: "buffer"}, {Name: "weights", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "elite", Type: "buffer"}, {Name: "eliteValues", Type: "buffer"}, {Name: "tops", Type: "buffer"}, {Name: "topValues", Type: "buffer"}, {Name: "steps", Type: "uint64"}, {Name: "seed", Type: "uint64"}, {Name: "round", Type: "uint64"}}},
+		{Name: "walk", Params: []device.Param{{Name: "from", Type: "buffer"}, {Name: "terms", Type: "buffer"}, {Name: "weights", Type: "buffer"}, {Name: "sheaves", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "elite", Type: "buffer"}, {Name: "eliteValues", Type: "buffer"}, {Name: "tops", Type: "buffer"}, {Name: "topValues", Type: "buffer"}, {Name: "steps", Type: "uint64"}, {Name: "seed", Type: "uint64"}, {Name: "round", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=32,flight=1,value=int16", Symbol: "model_polynomial_block32_flight1_int16", Hash: 0x2747ef691c5876ca, Values: []string{"32", "1", "int16"}, Pack: 0},
-		{Label: "block=32,flight=2,value=int16", Symbol: "model_polynomial_block32_flight2_int16", Hash: 0xc9cfb81107091a2c, Values: []string{"32", "2", "int16"}, Pack: 0},
-		{Label: "block=32,flight=4,value=int16", Symbol: "model_polynomial_block32_flight4_int16", Hash: 0xed5cc5409ff6c527, Values: []string{"32", "4", "int16"}, Pack: 0},
-		{Label: "block=64,flight=1,value=int16", Symbol: "model_polynomial_block64_flight1_int16", Hash: 0x9fa6166caea89172, Values: []string{"64", "1", "int16"}, Pack: 0},
-		{Label: "block=64,flight=2,value=int16", Symbol: "model_polynomial_block64_flight2_int16", Hash: 0xd5c0a554e34da076, Values: []string{"64", "2", "int16"}, Pack: 0},
-		{Label: "block=64,flight=4,value=int16", Symbol: "model_polynomial_block64_flight4_int16", Hash: 0xb8327f7ae8f097c7, Values: []string{"64", "4", "int16"}, Pack: 0},
-		{Label: "block=128,flight=1,value=int16", Symbol: "model_polynomial_block128_flight1_int16", Hash: 0xa301a754971c9c2c, Values: []string{"128", "1", "int16"}, Pack: 0},
-		{Label: "block=128,flight=2,value=int16", Symbol: "model_polynomial_block128_flight2_int16", Hash: 0xa10fb175f35e94e6, Values: []string{"128", "2", "int16"}, Safe: true, Pack: 0},
-		{Label: "block=128,flight=2,value=int64", Symbol: "model_polynomial_block128_flight2_int64", Hash: 0x4ca32d92c419c69a, Values: []string{"128", "2", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=128,flight=4,value=int16", Symbol: "model_polynomial_block128_flight4_int16", Hash: 0x2e8da1b9b9d59bb5, Values: []string{"128", "4", "int16"}, Pack: 0},
-		{Label: "block=256,flight=1,value=int16", Symbol: "model_polynomial_block256_flight1_int16", Hash: 0xb3256debffa6ade1, Values: []string{"256", "1", "int16"}, Pack: 0},
-		{Label: "block=256,flight=2,value=int16", Symbol: "model_polynomial_block256_flight2_int16", Hash: 0x3cf2ef20e5872af9, Values: []string{"256", "2", "int16"}, Pack: 0},
-		{Label: "block=256,flight=4,value=int16", Symbol: "model_polynomial_block256_flight4_int16", Hash: 0x94c8bc975cfef3af, Values: []string{"256", "4", "int16"}, Pack: 0},
-		{Label: "block=512,flight=2,value=int16", Symbol: "model_polynomial_block512_flight2_int16", Hash: 0x3bcf34174f63f989, Values: []string{"512", "2", "int16"}, Pack: 0},
+		{Label: "block=32,flight=1,change=term,value=int16", Symbol: "model_polynomial_block32_flight1_changeterm_int16", Hash: 0x5a1f6d8be7054205, Values: []string{"32", "1", "term", "int16"}, Pack: 0},
+		{Label: "block=32,flight=1,change=pair,value=int16", Symbol: "model_polynomial_block32_flight1_changepair_int16", Hash: 0x10b4f1e9011bbadf, Values: []string{"32", "1", "pair", "int16"}, Pack: 0},
+		{Label: "block=32,flight=2,change=term,value=int16", Symbol: "model_polynomial_block32_flight2_changeterm_int16", Hash: 0x09d2ccf6be73b172, Values: []string{"32", "2", "term", "int16"}, Pack: 0},
+		{Label: "block=32,flight=2,change=pair,value=int16", Symbol: "model_polynomial_block32_flight2_changepair_int16", Hash: 0x68ec6ce635ed0314, Values: []string{"32", "2", "pair", "int16"}, Pack: 0},
+		{Label: "block=32,flight=4,change=term,value=int16", Symbol: "model_polynomial_block32_flight4_changeterm_int16", Hash: 0x56e4827e0ff34e8c, Values: []string{"32", "4", "term", "int16"}, Pack: 0},
+		{Label: "block=32,flight=4,change=pair,value=int16", Symbol: "model_polynomial_block32_flight4_changepair_int16", Hash: 0x494482c851d66e22, Values: []string{"32", "4", "pair", "int16"}, Pack: 0},
+		{Label: "block=64,flight=1,change=term,value=int16", Symbol: "model_polynomial_block64_flight1_changeterm_int16", Hash: 0xfd4d39847f18b685, Values: []string{"64", "1", "term", "int16"}, Pack: 0},
+		{Label: "block=64,flight=1,change=pair,value=int16", Symbol: "model_polynomial_block64_flight1_changepair_int16", Hash: 0xf6388dd52bf00e40, Values: []string{"64", "1", "pair", "int16"}, Pack: 0},
+		{Label: "block=64,flight=2,change=term,value=int16", Symbol: "model_polynomial_block64_flight2_changeterm_int16", Hash: 0x783a1b27a7cad130, Values: []string{"64", "2", "term", "int16"}, Pack: 0},
+		{Label: "block=64,flight=2,change=pair,value=int16", Symbol: "model_polynomial_block64_flight2_changepair_int16", Hash: 0x4727a912e746de76, Values: []string{"64", "2", "pair", "int16"}, Pack: 0},
+		{Label: "block=64,flight=4,change=term,value=int16", Symbol: "model_polynomial_block64_flight4_changeterm_int16", Hash: 0xedf8365b9277d825, Values: []string{"64", "4", "term", "int16"}, Pack: 0},
+		{Label: "block=64,flight=4,change=pair,value=int16", Symbol: "model_polynomial_block64_flight4_changepair_int16", Hash: 0xde2452aa4fb5e01e, Values: []string{"64", "4", "pair", "int16"}, Pack: 0},
+		{Label: "block=128,flight=1,change=term,value=int16", Symbol: "model_polynomial_block128_flight1_changeterm_int16", Hash: 0xa5bb08d85a37a4e2, Values: []string{"128", "1", "term", "int16"}, Pack: 0},
+		{Label: "block=128,flight=1,change=pair,value=int16", Symbol: "model_polynomial_block128_flight1_changepair_int16", Hash: 0xb37e8d4a21355391, Values: []string{"128", "1", "pair", "int16"}, Pack: 0},
+		{Label: "block=128,flight=2,change=term,value=int16", Symbol: "model_polynomial_block128_flight2_changeterm_int16", Hash: 0x984280d387ce976e, Values: []string{"128", "2", "term", "int16"}, Safe: true, Pack: 0},
+		{Label: "block=128,flight=2,change=term,value=int64", Symbol: "model_polynomial_block128_flight2_changeterm_int64", Hash: 0x9a277e857c0bcae8, Values: []string{"128", "2", "term", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=128,flight=2,change=pair,value=int16", Symbol: "model_polynomial_block128_flight2_changepair_int16", Hash: 0xa603cbe47eb73e10, Values: []string{"128", "2", "pair", "int16"}, Pack: 1},
+		{Label: "block=128,flight=4,change=term,value=int16", Symbol: "model_polynomial_block128_flight4_changeterm_int16", Hash: 0xd649e24296c9838d, Values: []string{"128", "4", "term", "int16"}, Pack: 1},
+		{Label: "block=128,flight=4,change=pair,value=int16", Symbol: "model_polynomial_block128_flight4_changepair_int16", Hash: 0x026b7b538cd5924d, Values: []string{"128", "4", "pair", "int16"}, Pack: 1},
+		{Label: "block=256,flight=1,change=term,value=int16", Symbol: "model_polynomial_block256_flight1_changeterm_int16", Hash: 0x833a5dc8d45616e2, Values: []string{"256", "1", "term", "int16"}, Pack: 1},
+		{Label: "block=256,flight=1,change=pair,value=int16", Symbol: "model_polynomial_block256_flight1_changepair_int16", Hash: 0x0b32231061dc3156, Values: []string{"256", "1", "pair", "int16"}, Pack: 1},
+		{Label: "block=256,flight=2,change=term,value=int16", Symbol: "model_polynomial_block256_flight2_changeterm_int16", Hash: 0x7332da4ae5bd3270, Values: []string{"256", "2", "term", "int16"}, Pack: 1},
+		{Label: "block=256,flight=2,change=pair,value=int16", Symbol: "model_polynomial_block256_flight2_changepair_int16", Hash: 0xb7bd81b4ef862a87, Values: []string{"256", "2", "pair", "int16"}, Pack: 1},
+		{Label: "block=256,flight=4,change=term,value=int16", Symbol: "model_polynomial_block256_flight4_changeterm_int16", Hash: 0x62a6d3393ccdd239, Values: []string{"256", "4", "term", "int16"}, Pack: 1},
+		{Label: "block=256,flight=4,change=pair,value=int16", Symbol: "model_polynomial_block256_flight4_changepair_int16", Hash: 0x988c4a3bacfbe77a, Values: []string{"256", "4", "pair", "int16"}, Pack: 1},
+		{Label: "block=512,flight=2,change=term,value=int16", Symbol: "model_polynomial_block512_flight2_changeterm_int16", Hash: 0x0ed80c7c6b7ec807, Values: []string{"512", "2", "term", "int16"}, Pack: 1},
 	},
 	Source: polynomialSource,
 	Packs: []device.Pack{
-		{File: "polynomial/pack_000.cu", Hash: 0xef0f40182a99293b},
+		{File: "polynomial/pack_000.cu", Hash: 0x5a15ddc359f7c912},
+		{File: "polynomial/pack_001.cu", Hash: 0xba9f9302ad8d6fa6},
 	},
 }
 
@@ -78,8 +91,8 @@ func LoadPolynomial(d device.Device, v *device.Variant) (*PolynomialKernels, err
 }
 
 // Walk launches the entry walk.
-func (k *PolynomialKernels) Walk(stream device.Stream, grid device.Grid, from device.Buffer, terms device.Buffer, weights device.Buffer, n uint64, elite device.Buffer, eliteValues device.Buffer, tops device.Buffer, topValues device.Buffer, steps uint64, seed uint64, round uint64) error {
-	return k.launch(stream, grid, 0, device.Ptr(from), device.Ptr(terms), device.Ptr(weights), device.U64(n), device.Ptr(elite), device.Ptr(eliteValues), device.Ptr(tops), device.Ptr(topValues), device.U64(steps), device.U64(seed), device.U64(round))
+func (k *PolynomialKernels) Walk(stream device.Stream, grid device.Grid, from device.Buffer, terms device.Buffer, weights device.Buffer, sheaves device.Buffer, n uint64, elite device.Buffer, eliteValues device.Buffer, tops device.Buffer, topValues device.Buffer, steps uint64, seed uint64, round uint64) error {
+	return k.launch(stream, grid, 0, device.Ptr(from), device.Ptr(terms), device.Ptr(weights), device.Ptr(sheaves), device.U64(n), device.Ptr(elite), device.Ptr(eliteValues), device.Ptr(tops), device.Ptr(topValues), device.U64(steps), device.U64(seed), device.U64(round))
 }
 
 func (k *PolynomialKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

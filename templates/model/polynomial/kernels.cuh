@@ -27,16 +27,17 @@ __device__ __forceinline__ void start(u32* x, u32 n, u32 k, const u32* elite, co
 
 // walk makes `steps` steps of every walk, a block each, in runs that begin anew. elite has a row of n / 32 + 1 words of good bits a walk,
 // and eliteValues their values; tops and topValues receive the best that each walk has come to, those of an even number or what it began with.
-// Dynamic shared memory: the gains, 4 bytes a variable and the words of a row.
+// Dynamic shared memory: the gains, 4 bytes a variable and the words of a row, and where PAIRS a byte a variable and two more.
 extern "C" __global__ void __launch_bounds__(param::block)
-ENTRY(walk)(const unsigned int* from, const unsigned long long* terms, const long long* weights, unsigned long long n,
+ENTRY(walk)(const unsigned int* from, const unsigned long long* terms, const long long* weights, const unsigned long long* sheaves, unsigned long long n,
         const unsigned int* elite, const long long* eliteValues, unsigned int* tops, long long* topValues,
         unsigned long long steps, unsigned long long seed, unsigned long long round) {
     COALESCE_DYNAMIC_SHARED(Gain, room);
     __shared__ Least lows[WARPS];
     __shared__ i64 sums[WARPS];
     const u32 k = blockIdx.x, words = (u32)n / WARP + 1;
-    Walk s = {{from, terms, weights, (u32)n}, room, (u32*)(room + n), (u32*)(room + n) + n, 0};
+    u32* until = (u32*)(room + n);
+    Walk s = {{from, terms, weights, (const uint4*)sheaves, (u32)n}, room, until, until + n, (unsigned char*)(until + n + words), 0};
     Random random(splitmix(seed) + splitmix(round << 32 | k));
     u32* own = tops + (u64)k * words;
     i64 top = 0x7fffffffffffffffll, best = top;
@@ -55,7 +56,10 @@ ENTRY(walk)(const unsigned int* from, const unsigned long long* terms, const lon
     const u32 stay = 2 + min(s.p.n, 200u) / 12, more = 2 + min(s.p.n, 400u) / 25;
     u32 now = 0, end = 0, flipped = ALL;
     for (u64 step = 0;; step++) {
-        if (flipped != ALL && threadIdx.x == 0) s.x[flipped / WARP] ^= 1u << flipped % WARP;
+        if (flipped != ALL && threadIdx.x == 0) {
+            s.x[flipped / WARP] ^= 1u << flipped % WARP;
+            if constexpr (PAIRS) s.bits[flipped] ^= 1;
+        }
         keep();
         if (step == steps) break;
         if (now == end) {
@@ -76,8 +80,8 @@ ENTRY(walk)(const unsigned int* from, const unsigned long long* terms, const lon
         }
         s.change(v);
         s.value += to.gain, flipped = v, now++;
-        u32 until = now + stay + random.below(more);
-        if (threadIdx.x == 0) s.gain[v] = -to.gain, s.until[v] = until;
+        u32 free = now + stay + random.below(more);
+        if (threadIdx.x == 0) s.gain[v] = -to.gain, s.until[v] = free;
         join();
     }
     if (threadIdx.x == 0) topValues[k] = top;

@@ -12,6 +12,7 @@ constexpr u32 BLOCK = param::block;
 constexpr u32 WARPS = BLOCK / WARP;
 constexpr u32 FLIGHT = param::flight;               // terms that a thread reads at once
 constexpr bool PACKED = param::value_int16;         // coefficients are in the words of the terms, and gains have 32 bits
+constexpr bool PAIRS = param::change_pair;          // a thread adds what several terms of two variables change, in place of one term
 using Gain = Choice<PACKED, int, i64>;
 constexpr Gain MOST = PACKED ? (Gain)0x7fffffff : (Gain)0x7fffffffffffffffll;
 
@@ -57,10 +58,40 @@ struct Polynomial {
     const u32* from;
     const u64* terms;
     const i64* weights;
+    const uint4* sheaves;  // of variable i from `from[2 * n + 1 + i]` to `from[2 * n + 2 + i]`
     u32 n;
     __device__ __forceinline__ Term term(u32 k) const {
         u64 t = terms[k];
         return {(u32)t & 0xffff, (u32)(t >> 16) & 0xffff, (u32)(t >> 32) & 0xffff, PACKED ? (i64)(short)(t >> 48) : weights[k]};
+    }
+};
+
+// A Sheaf is up to six terms with the flipped variable and another one, i, that have the same coefficient and kind, laid out as package
+// polynomial says: of each the other two variables, 1 byte each. Missing ones are variable n, which is 1; those of missing terms of bits
+// are variable n + 1, which is 0.
+struct Sheaf {
+    uint4 word;
+    __device__ __forceinline__ u32 variable() const { return word.x & 0xff; }
+    // sum is that of the products of the other two, spins or bits, times the coefficient, and of spins four times that.
+    __device__ __forceinline__ int sum(const unsigned char* bits) const {
+        const u32 count = word.x >> 8 & 0x7f;
+        const int weight = (int)word.x >> 16;
+        const u32 rest[3] = {word.y, word.z, word.w};
+        u32 ones = 0;
+        if (word.x >> 15 & 1) {
+#pragma unroll
+            for (u32 k = 0; k < 3; k++) {
+                ones += bits[rest[k] & 0xff] ^ bits[rest[k] >> 8 & 0xff];
+                ones += bits[rest[k] >> 16 & 0xff] ^ bits[rest[k] >> 24];
+            }
+            return 4 * weight * ((int)count - 2 * (int)ones);
+        }
+#pragma unroll
+        for (u32 k = 0; k < 3; k++) {
+            ones += bits[rest[k] & 0xff] & bits[rest[k] >> 8 & 0xff];
+            ones += bits[rest[k] >> 16 & 0xff] & bits[rest[k] >> 24];
+        }
+        return weight * (int)ones;
     }
 };
 

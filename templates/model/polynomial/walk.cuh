@@ -8,6 +8,7 @@ struct Walk {
     Gain* gain;
     u32* until;  // the step from which a variable may be flipped again
     u32* x;      // words of bits, that of variable n among them
+    unsigned char* bits;  // those and that of variable n + 1 as bytes, where PAIRS
     i64 value;
     __device__ __forceinline__ u32 bit(u32 i) const { return x[i / WARP] >> i % WARP & 1; }
     __device__ __forceinline__ void add(u32 i, i64 change) {
@@ -39,6 +40,8 @@ struct Walk {
             change = total(change);
             if (lane() == 0) gain[i] = (Gain)change, until[i] = 0;
         }
+        if constexpr (PAIRS)
+            for (u32 i = threadIdx.x; i < p.n + 2; i += BLOCK) bits[i] = i <= p.n ? bit(i) : 0;
         mine = total(mine);
         if (lane() == 0) sums[threadIdx.x / WARP] = mine;
         join();
@@ -70,6 +73,28 @@ struct Walk {
     }
     // change adds what the flip of v changes of the others' gains; the bit is as it was.
     __device__ __forceinline__ void change(u32 v) {
+        if constexpr (PAIRS) changePairs(v);
+        else changeTerms(v);
+    }
+    __device__ __forceinline__ void changePairs(u32 v) {
+        u32 own = bits[v], end = p.from[2 * p.n + 2 + v];
+        for (u32 first = p.from[2 * p.n + 1 + v]; first < end; first += BLOCK * FLIGHT) {
+            Sheaf t[FLIGHT];
+#pragma unroll
+            for (u32 f = 0; f < FLIGHT; f++) {
+                u32 k = first + f * BLOCK + threadIdx.x;
+                if (k < end) t[f].word = p.sheaves[k];
+            }
+#pragma unroll
+            for (u32 f = 0; f < FLIGHT; f++) {
+                if (first + f * BLOCK + threadIdx.x >= end) break;
+                int sum = t[f].sum(bits);
+                u32 i = t[f].variable();
+                atomicAdd((int*)&gain[i], own ^ bits[i] ? -sum : sum);
+            }
+        }
+    }
+    __device__ __forceinline__ void changeTerms(u32 v) {
         u32 own = bit(v), middle = p.from[2 * v + 1], end = p.from[2 * v + 2];
         for (u32 first = p.from[2 * v]; first < end; first += BLOCK * FLIGHT) {
             Term t[FLIGHT];

@@ -25,7 +25,10 @@ func (t *Terms) value() string {
 
 // checkFits says why a variant cannot take so many variables.
 func checkFits(v *device.Variant, f device.Facts, n int) error {
-	if err := f.BlockFits(model.Polynomial.Int(v, "block"), int64(sharedBytes(n, model.Polynomial.Value(v, "value") == "int16")+1024)); err != nil {
+	if n > mostBound && model.Polynomial.Value(v, "change") == "pair" {
+		return fmt.Errorf("found %d variables, expected at most %d", n, mostBound)
+	}
+	if err := f.BlockFits(model.Polynomial.Int(v, "block"), int64(sharedBytes(v, n)+1024)); err != nil {
 		return fmt.Errorf("%d variables: %w", n, err)
 	}
 	return nil
@@ -33,9 +36,13 @@ func checkFits(v *device.Variant, f device.Facts, n int) error {
 
 // workload is the description by which a variant is chosen. On an H200 few threads a block make the most moves a second, at 60 to 2,000
 // variables (docs/notes/models.md).
-func workload(value string, n int) tuned.Workload {
+func workload(value string, n int, bundled bool) tuned.Workload {
 	w := tuned.Workload{Fixed: map[string]string{"value": value}, Size: n}
-	if v := model.Polynomial.Variant("block=64,flight=1,value=" + value); v != nil {
+	change := "term"
+	if bundled {
+		change = "pair"
+	}
+	if v := model.Polynomial.Variant("block=64,flight=1,change=" + change + ",value=" + value); v != nil {
 		w.Prior = tuned.Prior{Variant: v, Why: "the most moves a second on an H200"}
 	}
 	return w
@@ -45,7 +52,12 @@ func workload(value string, n int) tuned.Workload {
 // wrap ErrUnfit.
 func (t *Terms) Choose(s *solve.Settings) (tuned.Choice, error) {
 	facts := s.WeakestFacts()
-	c, err := s.Choose(&model.Polynomial, facts, workload(t.value(), t.n), func(v *device.Variant) error { return checkFits(v, facts, t.n) })
+	c, err := s.Choose(&model.Polynomial, facts, workload(t.value(), t.n, t.bundled), func(v *device.Variant) error {
+		if !t.bundled && model.Polynomial.Value(v, "change") == "pair" {
+			return errors.New("found few terms of two variables with the same coefficient")
+		}
+		return checkFits(v, facts, t.n)
+	})
 	if err != nil && !errors.Is(err, tuned.ErrNotTuned) {
 		err = fmt.Errorf("%w: %w", ErrUnfit, err)
 	}
@@ -65,8 +77,8 @@ type Walks struct {
 
 // buffers are the memory on the device. Rows and values are of good solutions and of the tops of walks, which change places each round.
 type buffers struct {
-	from, words, weights device.Buffer
-	rows, values         [2]device.Buffer
+	from, words, weights, sheaves device.Buffer
+	rows, values                  [2]device.Buffer
 }
 
 // resident is how many blocks a device runs at once.
@@ -94,17 +106,20 @@ func (t *Terms) Open(d device.Device, v *device.Variant) (w *Walks, err error) {
 	}
 	w.scope.CloseLater(w.kernels)
 	block := model.Polynomial.Int(v, "block")
-	w.grid = device.Grid{Blocks: int64(resident(d.Facts(), w.kernels, block, t.sharedBytes())), Threads: block, Shared: t.sharedBytes()}
+	shared := sharedBytes(v, t.n)
+	w.grid = device.Grid{Blocks: int64(resident(d.Facts(), w.kernels, block, shared)), Threads: block, Shared: shared}
 	if w.stream, err = w.scope.NewStream(d); err != nil {
 		return w, err
 	}
 	row := 4 * int64(t.rowWords()) * w.grid.Blocks
 	err = w.scope.AllocAll(d, device.BufferFor(&w.memory.from, 4*int64(len(t.from))), device.BufferFor(&w.memory.words, 8*int64(len(t.words))), device.BufferFor(&w.memory.weights, 8*int64(len(t.weights))),
+		device.BufferFor(&w.memory.sheaves, 8*int64(len(t.sheaves))),
 		device.BufferFor(&w.memory.rows[0], row), device.BufferFor(&w.memory.rows[1], row), device.BufferFor(&w.memory.values[0], 8*w.grid.Blocks), device.BufferFor(&w.memory.values[1], 8*w.grid.Blocks))
 	if err != nil {
 		return w, err
 	}
-	return w, errors.Join(w.stream.Upload(w.memory.from, 0, device.Bytes(t.from)), w.stream.Upload(w.memory.words, 0, device.Bytes(t.words)), w.stream.Upload(w.memory.weights, 0, device.Bytes(t.weights)))
+	return w, errors.Join(w.stream.Upload(w.memory.from, 0, device.Bytes(t.from)), w.stream.Upload(w.memory.words, 0, device.Bytes(t.words)), w.stream.Upload(w.memory.weights, 0, device.Bytes(t.weights)),
+		w.stream.Upload(w.memory.sheaves, 0, device.Bytes(t.sheaves)))
 }
 
 // Close gives back the memory and the module.
@@ -141,7 +156,7 @@ func (w *Walks) Search(ctx context.Context, start []uint8, seed uint64, work int
 			steps = min(steps, work-moves/int64(count))
 		}
 		began, from, to := time.Now(), round%2, 1-round%2
-		err := errors.Join(w.kernels.Walk(w.stream, w.grid, w.memory.from, w.memory.words, w.memory.weights, uint64(w.n), w.memory.rows[from], w.memory.values[from], w.memory.rows[to], w.memory.values[to], uint64(steps), seed, round),
+		err := errors.Join(w.kernels.Walk(w.stream, w.grid, w.memory.from, w.memory.words, w.memory.weights, w.memory.sheaves, uint64(w.n), w.memory.rows[from], w.memory.values[from], w.memory.rows[to], w.memory.values[to], uint64(steps), seed, round),
 			w.stream.Download(device.Bytes(values), w.memory.values[to], 0))
 		if err != nil {
 			return moves, err

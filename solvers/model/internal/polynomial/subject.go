@@ -56,8 +56,11 @@ type polynomials struct{ *declared }
 
 // Workload is the description by which solves choose.
 func (polynomials) Workload(fixed map[string]string, _ device.Facts, size int) (tuned.Workload, error) {
-	return workload(fixed["value"], size), nil
+	return workload(fixed["value"], size, fixed["value"] == "int16" && sequences(size)), nil
 }
+
+// sequences reports whether polynomials of so many variables are energies of binary sequences.
+func sequences(n int) bool { return n > largestCase && n <= 128 }
 
 // draw draws monomials of all degrees, of bits and of spins; those to be timed are the energies of sequences of as many spins for up to
 // 128 variables.
@@ -68,7 +71,7 @@ func draw(w kernel.Workload, n int, r *rand.Rand) *trial {
 		most = 1 << 40
 	}
 	switch {
-	case n > largestCase && n <= 128:
+	case sequences(n):
 		list = autocorrelations(n)
 		list[0].coefficient *= most
 	default:
@@ -122,11 +125,11 @@ func autocorrelations(n int) []monomial {
 
 // bind declares the buffers of a trial, whose cases the host follows; of others the first tops are computed again.
 func bind(b *kernel.Binder, k *model.PolynomialKernels, t *trial) kernel.Launches {
-	steps, walks := trialSteps, trialWalks
+	steps, walks, shared := trialSteps, trialWalks, sharedBytes(b.Variant.Variant, t.n)
 	if t.isCase {
 		steps = caseSteps
 	} else if f := b.Facts(); f.Kind == device.CUDA {
-		walks = resident(f, k, b.Int("block"), t.sharedBytes())
+		walks = resident(f, k, b.Int("block"), shared)
 		steps = max(1, trialMoves/walks)
 	}
 	t.moves = float64(steps) * float64(walks)
@@ -158,6 +161,7 @@ func bind(b *kernel.Binder, k *model.PolynomialKernels, t *trial) kernel.Launche
 	})
 	var found []uint32
 	from, words, weights := kernel.Input(b, "from", t.from), kernel.Input(b, "terms", t.words), kernel.Input(b, "weights", t.weights)
+	sheaves := kernel.Input(b, "sheaves", t.sheaves)
 	elite, values := kernel.Input(b, "elite", rows), kernel.Input(b, "elite values", m.values)
 	tops := kernel.Output(b, "tops", walks*t.rowWords(), func(got []uint32) error {
 		found = got
@@ -178,8 +182,8 @@ func bind(b *kernel.Binder, k *model.PolynomialKernels, t *trial) kernel.Launche
 		}
 		return nil
 	})
-	grid := device.Grid{Blocks: int64(walks), Threads: b.Int("block"), Shared: t.sharedBytes()}
+	grid := device.Grid{Blocks: int64(walks), Threads: b.Int("block"), Shared: shared}
 	return func(s device.Stream) error {
-		return k.Walk(s, grid, from.Memory, words.Memory, weights.Memory, uint64(t.n), elite.Memory, values.Memory, tops.Memory, topValues.Memory, uint64(steps), t.seed, 3)
+		return k.Walk(s, grid, from.Memory, words.Memory, weights.Memory, sheaves.Memory, uint64(t.n), elite.Memory, values.Memory, tops.Memory, topValues.Memory, uint64(steps), t.seed, 3)
 	}
 }

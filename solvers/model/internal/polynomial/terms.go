@@ -11,6 +11,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"coalesce/generated/model"
+	"coalesce/runtime/device"
 	"coalesce/solvers/model/problem"
 )
 
@@ -34,10 +36,12 @@ type monomial struct {
 type Terms struct {
 	n         int
 	monomials []monomial
-	from      []uint32 // of variable i: products of spins from 2i on, of bits from 2i+1 to 2i+2
+	from      []uint32 // of variable i: products of spins from 2i on, of bits from 2i+1 to 2i+2; sheaves from 2n+1+i to 2n+2+i
 	words     []uint64 // other variables in 16 bits each, and the coefficient where it fits
 	weights   []int64  // coefficients, where packed is false
 	packed    bool     // coefficients have 16 bits and gains 32
+	sheaves   []uint64 // two words each; none where bundled is false
+	bundled   bool     // there are sheaves, and they hold enough terms to be of use
 	form      *problem.Form
 }
 
@@ -75,7 +79,7 @@ func newTerms(n int, list []monomial) (*Terms, error) {
 	if n < 1 || n > Most {
 		return nil, fmt.Errorf("%w: found %d variables, expected 1 to %d", ErrUnfit, n, Most)
 	}
-	t := &Terms{n: n, monomials: list, from: make([]uint32, 2*n+1), packed: true}
+	t := &Terms{n: n, monomials: list, from: make([]uint32, 3*n+2), packed: true}
 	most, count := make([]float64, n), make([]int, 2*n)
 	total := 0
 	for k := range list {
@@ -111,7 +115,106 @@ func newTerms(n int, list []monomial) (*Terms, error) {
 			t.put(t.from[k]+uint32(j), int32(k/2), &list[m])
 		}
 	}
+	t.bind(lists)
 	return t, nil
+}
+
+// A sheaf is up to six terms with two variables, whose coefficient and kind are the same: a byte with one of the two variables, which the lists
+// of sheaves do not belong to, a byte with the number of terms, the highest bit of which stands for spins, the coefficient in two bytes, and of
+// each term the other two variables in a byte each. Where they are fewer, the rest is variable n, which is always 1; missing terms of bits have
+// n+1 twice, which is always 0.
+type sheaf struct {
+	other       uint8
+	spins       bool
+	coefficient int16
+	rest        [6][2]uint8
+	count       int
+}
+
+// mostBound is the most variables of which sheaves are made, and leastFill the terms in a sheaf, on average, from which they are of use.
+const (
+	mostBound = 254
+	leastFill = 3
+)
+
+// bind makes the sheaves of each variable from the lists of its products of spins and of bits. Those that come one after another are of
+// different other variables where there are some, so that few lanes add to one gain.
+func (t *Terms) bind(lists [][]int32) {
+	t.sheaves = make([]uint64, 2)
+	if !t.packed || t.n > mostBound {
+		return
+	}
+	t.sheaves = nil
+	terms := 0
+	for i := range t.n {
+		var of [][]sheaf // of each other variable
+		for kind := range 2 {
+			open := map[[2]int]int{} // of each other variable and coefficient, the place of a sheaf with room
+			for _, m := range lists[2*i+kind] {
+				p := &t.monomials[m]
+				for _, j := range p.variables {
+					if int(j) == i {
+						continue
+					}
+					if of == nil {
+						of = make([][]sheaf, t.n)
+					}
+					key := [2]int{int(j), int(p.coefficient)}
+					at, there := open[key]
+					if !there {
+						at = len(of[j])
+						open[key] = at
+						of[j] = append(of[j], sheaf{other: uint8(j), spins: p.spins, coefficient: int16(p.coefficient)})
+					}
+					s := &of[j][at]
+					rest, k := [2]uint8{uint8(t.n), uint8(t.n)}, 0
+					for _, b := range p.variables {
+						if int(b) != i && b != j {
+							rest[k] = uint8(b)
+							k++
+						}
+					}
+					s.rest[s.count] = rest
+					terms++
+					if s.count++; s.count == len(s.rest) {
+						delete(open, key)
+					}
+				}
+			}
+		}
+		for round, more := 0, true; more; round++ {
+			more = false
+			for j := range of {
+				if round < len(of[j]) {
+					more = true
+					t.sheaves = append(t.sheaves, of[j][round].words(t.n)...)
+				}
+			}
+		}
+		t.from[2*t.n+2+i] = uint32(len(t.sheaves) / 2)
+	}
+	t.bundled = 2*terms >= leastFill*len(t.sheaves)
+	if len(t.sheaves) == 0 {
+		t.sheaves = make([]uint64, 2)
+	}
+}
+
+// words are a sheaf of a polynomial of n variables.
+func (s *sheaf) words(n int) []uint64 {
+	head, missing := uint64(s.other)|uint64(s.count)<<8|uint64(uint16(s.coefficient))<<16, uint8(n+1)
+	if s.spins {
+		head, missing = head|1<<15, uint8(n)
+	}
+	words := []uint64{head, 0}
+	for k := range s.rest {
+		rest := s.rest[k]
+		if k >= s.count {
+			rest = [2]uint8{missing, missing}
+		}
+		at := 32 + 16*k
+		words[at/64] |= (uint64(rest[0]) | uint64(rest[1])<<8) << (at % 64)
+	}
+	return words
 }
 
 // put lays out monomial m at a place of the terms of variable i.
@@ -210,13 +313,14 @@ func (t *Terms) masked(rows []uint32) []uint32 {
 	return out
 }
 
-// sharedBytes is the dynamic shared memory of a block: gains, steps and bits.
-func (t *Terms) sharedBytes() int { return sharedBytes(t.n, t.packed) }
-
-func sharedBytes(n int, packed bool) int {
-	gain := 8
-	if packed {
+// sharedBytes is the dynamic shared memory of a block of a variant: gains, steps and bits, for sheaves in bytes too.
+func sharedBytes(v *device.Variant, n int) int {
+	gain, bytes := 8, 0
+	if model.Polynomial.Value(v, "value") == "int16" {
 		gain = 4
 	}
-	return n*(gain+4) + 4*(n/32+1)
+	if model.Polynomial.Value(v, "change") == "pair" {
+		bytes = n + 2
+	}
+	return n*(gain+4) + 4*(n/32+1) + bytes
 }

@@ -72,8 +72,8 @@ func (p *plan) compare(other *plan) int {
 	return cmp.Or(cmp.Compare(p.lack, other.lack), cmp.Compare(p.cost, other.cost))
 }
 
-// make decodes an order; sums is scratch, a number a row.
-func (o *orders) make(order []int32, p *plan, sums []int64) {
+// decode makes the plan of an order; sums is scratch, a number a row.
+func (o *orders) decode(order []int32, p *plan, sums []int64) {
 	clear(sums)
 	p.lack, p.cost = 0, o.form.Offset
 	for _, g := range order {
@@ -130,7 +130,7 @@ func (o *orders) begin(random *rand.Rand) *sequence {
 // draw begins anew.
 func (s *sequence) draw() {
 	s.random.Shuffle(len(s.order), func(i, j int) { s.order[i], s.order[j] = s.order[j], s.order[i] })
-	s.make(s.order, &s.now, s.sums)
+	s.decode(s.order, &s.now, s.sums)
 	for k := range s.late {
 		s.late[k] = plan{lack: s.now.lack, cost: s.now.cost}
 	}
@@ -159,7 +159,7 @@ func (s *sequence) search(ctx context.Context, tries int64, limit *atomic.Int64,
 		} else {
 			s.next = slices.Insert(slices.Delete(s.next, i, i+1), j, g)
 		}
-		s.make(s.next, &s.then, s.sums)
+		s.decode(s.next, &s.then, s.sums)
 		late := &s.late[s.tried%int64(len(s.late))]
 		if s.then.compare(&s.now) <= 0 || s.then.compare(late) <= 0 {
 			s.order, s.next = s.next, s.order

@@ -171,7 +171,7 @@ func (s *state) swaps(free func(move) bool, best int64, take func(move, float64)
 		return
 	}
 	count := len(s.on)
-	firsts := min(count, 1+(1000+2*len(s.x))/count)
+	firsts := min(count, 1+(1000+2*len(s.x))/(8*count))
 	all, begin := firsts == count, s.random.IntN(count)
 	for k := range firsts {
 		g := (begin + k) % count
@@ -202,7 +202,7 @@ func (s *state) weigh(m move) (gain int64, penalty float64, holds bool) {
 	for k, b := range m {
 		gain += s.gain[b]
 		for _, other := range m[:k] {
-			if !s.apart(int32(b), int32(other)) {
+			if !s.exclusive(int32(b), int32(other)) {
 				gain += s.coefficient(b, other) * s.step(b) * s.step(other)
 			}
 		}

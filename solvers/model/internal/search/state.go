@@ -70,7 +70,7 @@ func New(f *problem.Form) *Layout {
 	}
 	l.rows = l.seat(l.rows)
 	for _, p := range f.Pairs {
-		if !l.apart(p.I, p.J) {
+		if !l.exclusive(p.I, p.J) {
 			l.pairs[p.I] = append(l.pairs[p.I], link{p.J, p.Coefficient})
 			l.pairs[p.J] = append(l.pairs[p.J], link{p.I, p.Coefficient})
 		}
@@ -87,8 +87,8 @@ func New(f *problem.Form) *Layout {
 	return l
 }
 
-// apart reports whether moves keep one of two bits 0, as those of a one-hot group: their product is 0.
-func (l *Layout) apart(a, b int32) bool {
+// exclusive reports whether moves keep one of two bits 0, as those of a one-hot group: their product is 0.
+func (l *Layout) exclusive(a, b int32) bool {
 	g, seat := l.group[a], l.seats.of[a]
 	return g >= 0 && g == l.group[b] && l.keeps[g].High == 1 || seat >= 0 && seat == l.seats.of[b] && l.seats.rows[seat].High == 1
 }

@@ -91,8 +91,11 @@ func (l *Layout) Walk(ctx context.Context, start []uint8, seed uint64, work int6
 			held = 0
 		}
 		stay := moves + 3 + int64(random.IntN(8+min(f.N/20, 40)))
-		if move[3] >= 0 { // a swap's bits may go back to 0, else few swaps would be left
+		switch {
+		case move[3] >= 0: // a swap's bits may go back to 0, else few swaps would be left
 			stay = moves + int64(len(l.keeps)/2+random.IntN(1+len(l.keeps)))
+		case move[1] >= 0 && l.grouped(int32(move[1])): // a group of many has few good bits
+			stay = moves + 5 + int64(random.IntN(10))
 		}
 		for k, b := range move {
 			if b >= 0 {

@@ -65,7 +65,7 @@ func TestWritten(t *testing.T) {
 	want := map[string]string{"goods_comma.csv": "11.75", "goods_python_list.csv": "11.75", "goods_json_list.csv": "11.75", "xor_comma.csv": "11.5", "reserve_comma.csv": "20",
 		"blank_name.json": "3", "trailing_comment.txt": "50.75", "header_order.txt": "50.75", "bidder_key.json": "8", "wdp_header.txt": "50.75",
 		"wdp_header_sandholm.txt": "50.75", "cats_short_header.txt": "50.75", "ids.csv": "23", "comments.txt": "50.75", "columns_bool.csv": "11.75",
-		"columns.txt": "11.75", "columns.json": "11.75", "records.jsonl": "11.75", "header_reversed.txt": "8"}
+		"columns.txt": "11.75", "columns.json": "11.75", "records.jsonl": "11.75", "one_record.jsonl": "7.5", "header_reversed.txt": "8"}
 	files, err := os.ReadDir("testdata/written")
 	if err != nil || len(files) != len(want) {
 		t.Fatalf("%d files, %v", len(files), err)

@@ -2,6 +2,7 @@ package auction
 
 import (
 	"context"
+	"encoding/json"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,7 +12,7 @@ import (
 	"coalesce/solvers/solve/inputtest"
 )
 
-// Of bids that ask for the same at the same price the first wins, and the value is that of the reference.
+// Of bids that ask for the same at the same price the first wins, the value is that of the reference, and the proof holds.
 func TestFirstOfEqualBidsWins(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 4))
 	for round := range inputtest.Draws(1000) {
@@ -27,9 +28,18 @@ func TestFirstOfEqualBidsWins(t *testing.T) {
 			continue // no bids sell every good
 		}
 		for _, algorithm := range []string{Branch, Bidders} {
-			res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: algorithm}})
+			res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: algorithm}, Proof: algorithm == Branch})
 			if err != nil || res.Value != want.Value || !res.Proven {
 				t.Fatalf("auction %d, %q: found %v, %v, expected %s", round, algorithm, res, err, want.Value)
+			}
+			if algorithm == Branch {
+				text, err := json.Marshal(res)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if v, err := Verify(a, text); err != nil || v.Err() != nil || !v.BoundChecked {
+					t.Fatalf("auction %d, %s: %v, %+v", round, text, err, v)
+				}
 			}
 			for _, w := range res.Winners {
 				first := slices.IndexFunc(a.Bids, func(b problem.Bid) bool {

@@ -90,7 +90,7 @@ func (a *Auction) SetPrices(name string, bids, reserves []Amount) error {
 	units := func(p Amount, line int) (int64, error) {
 		up := p.InUnits(a.Scale)
 		if !up.IsInt64() {
-			return 0, formats.Errorf(name, line, "found the price %s, expected less than 2^63 units of 10^-%d, the smallest that some price needs", p, a.Scale)
+			return 0, formats.Errorf(name, line, "found the price %s, expected less than 2^63 units of %s, the smallest that some price needs", p, Amount{big.NewInt(1), a.Scale})
 		}
 		return up.Int64(), nil
 	}

@@ -195,6 +195,9 @@ func (t *csvReader) readHeader(cells []string) error {
 		t.width = len(cells)
 		return nil
 	}
+	if t.members != nil && t.header[columnPrice] >= 0 {
+		return t.in.Errorf("found the one column %s beside bid, bidder, price, quantities and xor, expected goods, or several that stand for goods", formats.Quote(slices.MaxFunc(t.members, strings.Compare)))
+	}
 	if t.header[columnPrice] < 0 || t.header[columnGoods] < 0 {
 		return t.in.Errorf("found a header without the columns price and goods, expected both")
 	}

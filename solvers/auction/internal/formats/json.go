@@ -86,11 +86,12 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Aucti
 // isLines reports whether a text is a JSON object a line, each a bid or a bidder's bids.
 func isLines(text []byte) bool {
 	first, rest, _ := bytes.Cut(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff"))), []byte("\n"))
-	if !bytes.HasPrefix(bytes.TrimSpace(rest), []byte("{")) {
+	rest = bytes.TrimSpace(rest)
+	var keys map[string]json.RawMessage
+	if len(rest) > 0 && rest[0] != '{' || json.Unmarshal(first, &keys) != nil {
 		return false
 	}
-	var keys map[string]json.RawMessage
-	return json.Unmarshal(first, &keys) == nil && (keys["price"] != nil || keys["value"] != nil || keys["bidder"] != nil)
+	return keys["price"] != nil || len(rest) > 0 && (keys["value"] != nil || keys["bidder"] != nil)
 }
 
 // fields reads an object and calls field with each key, which comes once.

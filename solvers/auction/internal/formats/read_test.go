@@ -78,6 +78,8 @@ func TestErrorsOfNamedFormats(t *testing.T) {
 		{"price,goods,colour\n", `a.txt:1: found the column "colour", expected bid, bidder, price, goods, quantities or xor`},
 		{"price,goods,price\n", "a.txt:1: found the column price twice"},
 		{"goods:,a\nprice,bidder\n", "a.txt:2: found a header without the columns price and goods"},
+		{"price,a\n5,1\n", "a.txt:1: found the one column \"a\" beside bid, bidder, price, quantities and xor, expected goods, or several that stand for goods"},
+		{head + "1,,9223372036854775808,a\n", "a.txt:2: found the price 9223372036854775808, expected less than 2^63 units of 1, the smallest that some price needs"},
 		{"coods:,a\n" + head, `a.txt:1: found the setting "coods:", expected goods:, count:`},
 		{"goods:,a,b\n" + head, "a.txt:1: found 2 cells after goods:, expected 1"},
 		{"goods:,a a\n" + head, `a.txt:1: found good "a" again`},

@@ -108,6 +108,9 @@ func (x *Proof) Bound(bids []problem.Bid, won []int) (bound *big.Int, err error)
 			return nil, fmt.Errorf("found bid %d in no part of the proof", i)
 		}
 	}
+	for k := len(x.Replaced) - 1; k >= 0; k-- { // of equal bids the one that was replaced may win
+		part[x.Replaced[k][0]] = part[x.Replaced[k][1]]
+	}
 	values := make([]int64, len(x.Parts)+1)
 	for _, i := range won {
 		if i < 0 || i >= len(bids) {

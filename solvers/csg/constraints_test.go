@@ -244,3 +244,35 @@ func TestConstraintsRefused(t *testing.T) {
 		t.Error("the reference solved an instance whose blocks count")
 	}
 }
+
+// A solve of a number of blocks that ends at once leaves a structure of so many, and a bound, which Verify computes again.
+func TestConstraintsStopped(t *testing.T) {
+	h := host.Open(1)
+	defer h.Close()
+	for _, c := range []problem.Constraints{{Blocks: problem.Counts{Least: 3, Most: 3}}, {Together: []string{"1 5", "5 7"}}, {Blocks: problem.Counts{Least: 2, Most: 4}, Together: []string{"2 3 4"}}} {
+		inst, err := GenerateAs("uniform", 12, 3, problem.Int32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := inst.Constrain(c); err != nil {
+			t.Fatal(err)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		r, err := Solve(ended, inst, Options{Settings: solve.Settings{Devices: []device.Device{h}}})
+		if err != nil || !r.Stopped || r.Structure == nil || r.Bound == "" || c.Blocks.Check(len(r.Structure)) != nil {
+			t.Fatalf("%+v: %v, %v, expected a structure and a bound", c, r, err)
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := GenerateAs("uniform", 12, 3, problem.Int32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := Verify(plain, text); err != nil || v.Err() != nil || !v.BoundChecked {
+			t.Errorf("%+v: %+v, %v", c, v, err)
+		}
+	}
+}

@@ -44,6 +44,13 @@ func readNet(r io.Reader, name string, opts ReadOptions) (*problem.Instance, *pr
 	for lines.Scan() {
 		line++
 		text, _, _ := strings.Cut(lines.Text(), "#")
+		if pattern, _, _ := strings.Cut(strings.NewReplacer("→", "->", "∧", "&", "&&", "&").Replace(text), "->"); strings.Contains(pattern, "&") {
+			for side := range strings.SplitSeq(pattern, "&") {
+				if strings.TrimSpace(side) == "" {
+					return nil, nil, t.errorf(line, "found & without an agent on each side, expected a rule such as ann & !bob -> 2.5")
+				}
+			}
+		}
 		if text = arrow.Replace(text); strings.TrimSpace(text) == "" {
 			continue
 		}

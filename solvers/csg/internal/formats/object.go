@@ -21,7 +21,8 @@ type jsonTable struct {
 	// coalitions
 	loose []looseEntry
 	named bool // an "agents" list was read
-	inner bool // a "values" object was read
+	inner bool // "values", or a list, was read
+	alone int  // values alone, by coalition number from 0
 }
 
 type looseEntry struct {
@@ -36,7 +37,7 @@ func readJSON(r io.Reader, name string, opts ReadOptions) (*problem.Instance, *p
 			return nil, nil, err
 		}
 	}
-	const want = "an object of coalitions and values, or a list of records"
+	const want = "an object of coalitions and values, or a list of records or of values alone"
 	tok, err := t.Token(want)
 	if err != nil {
 		return nil, nil, err
@@ -57,7 +58,7 @@ func readJSON(r io.Reader, name string, opts ReadOptions) (*problem.Instance, *p
 	}
 	for _, e := range t.loose {
 		if t.inner {
-			if e.key == "n" {
+			if e.key == "n" || e.key == "agents" {
 				continue
 			}
 			return nil, nil, t.errorf(e.line, "found %s, expected agents, n and values only", formats.Quote(e.key))
@@ -66,21 +67,43 @@ func readJSON(r io.Reader, name string, opts ReadOptions) (*problem.Instance, *p
 			return nil, nil, err
 		}
 	}
+	if t.alone == 1 || t.alone&(t.alone-1) != 0 {
+		return nil, nil, t.Errorf("found %s alone, expected 2^n, by coalition number from 0", formats.Count(t.alone, "value"))
+	}
 	return t.game()
 }
 
-// records reads a list of objects, each a coalition and its value, as pandas writes the rows of a table.
+// enterAlone enters a token of a list of values alone, by coalition number from 0.
+func (t *jsonTable) enterAlone(tok json.Token) error {
+	value, ok := scalar(tok)
+	if !ok || value == "" {
+		return t.TokenError(tok, "a value, as the others of the list are")
+	}
+	t.masked = true
+	t.alone++
+	return t.enter(coalition{mask: uint64(t.alone - 1)}, value, t.Line())
+}
+
+// records reads a list of objects, each a coalition and its value, as pandas writes the rows of a table, or of values alone.
 func (t *jsonTable) records() error {
 	t.inner = true
 	return t.Items("the list", func() error {
-		if err := t.ExpectOpen('{', "an object of a coalition and its value"); err != nil {
+		const want = "an object of a coalition and its value"
+		tok, err := t.Token(want)
+		if err != nil {
 			return err
+		}
+		if _, number := tok.(json.Number); number && len(t.entries) == t.alone || t.alone > 0 {
+			return t.enterAlone(tok)
+		}
+		if tok != json.Delim('{') {
+			return t.TokenError(tok, want)
 		}
 		line := t.Line()
 		var c coalition
 		value := ""
 		listed, valued := false, false
-		err := t.Fields("the record", func(key string) error {
+		err = t.Fields("the record", func(key string) error {
 			var err error
 			switch {
 			case headsCoalitions(key) && !listed:
@@ -175,12 +198,12 @@ func (t *jsonTable) outer(key string) error {
 		}
 		t.named = true
 		return t.names()
-	case tok == json.Delim('{') && key == "values":
+	case (tok == json.Delim('{') || tok == json.Delim('[')) && key == "values":
 		if t.inner {
 			return t.errorf(line, "found values again, expected them once")
 		}
 		for _, e := range t.loose {
-			if e.key == "n" && !t.given {
+			if (e.key == "n" || e.key == "agents") && !t.given {
 				n, err := strconv.Atoi(e.value)
 				if err != nil {
 					return t.errorf(e.line, "found %s, expected the number of agents", formats.Quote(e.value))
@@ -191,7 +214,16 @@ func (t *jsonTable) outer(key string) error {
 			}
 		}
 		t.inner = true
-		return t.values()
+		if tok == json.Delim('{') {
+			return t.values()
+		}
+		return t.Items("the values", func() error {
+			tok, err := t.Token("a value")
+			if err != nil {
+				return err
+			}
+			return t.enterAlone(tok)
+		})
 	}
 	value, ok := scalar(tok)
 	if !ok {

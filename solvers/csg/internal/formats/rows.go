@@ -181,7 +181,11 @@ func (t *sheet) row(row []byte, line int) error {
 	}
 	at := lastOutside(row, t.between)
 	if at < 0 {
-		return t.errorf(line, "found %s, expected a coalition, a comma and a value", formats.Quote(string(row)))
+		hint := ""
+		if row[0] == '*' {
+			hint = "; CFSS writes graphs so: --format cfss reads them"
+		}
+		return t.errorf(line, "found %s, expected a coalition, a comma and a value%s", formats.Quote(string(row)), hint)
 	}
 	cells, before := cells[:len(cells)-1], row[:at]
 	if t.index {

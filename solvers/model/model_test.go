@@ -199,6 +199,18 @@ func TestPageOfModels(t *testing.T) {
 	}
 }
 
+// A constraint without a name is no other's name.
+func TestConstraintsWithoutNames(t *testing.T) {
+	m := problem.New(problem.Minimize)
+	bound := problem.DecimalOfInteger(1)
+	for _, name := range []string{"", "c1", "c2", "c2_", "", "c4"} {
+		m.AddConstraint(problem.Constraint{Name: name, High: &bound})
+	}
+	if err := m.Check(); err != nil || m.Label(0) != "c1_" || m.Label(4) != "c5" {
+		t.Errorf("found %v, %s, %s", err, m.Label(0), m.Label(4))
+	}
+}
+
 // A constraint without variables, alone.
 func TestNoVariables(t *testing.T) {
 	for high, feasible := range map[int64]bool{-1: false, 0: true} {

@@ -16,6 +16,7 @@ type lpReader struct {
 	*builder
 	objective bool // it has come
 	bounded   map[int]bool
+	whole     map[int]bool // in a section of integers
 }
 
 // A token is a word, a number or a sign.
@@ -41,7 +42,7 @@ func OpensSection(word string) bool { return sections[strings.ToLower(word)] != 
 
 // ReadLP reads a program in LP format. Variables of a section of binaries come first, in its order. Errors begin with the file and the line.
 func ReadLP(f *text.File, budget *formats.Budget) (*Program, error) {
-	m := &lpReader{builder: newBuilder(f, budget), bounded: map[int]bool{}}
+	m := &lpReader{builder: newBuilder(f, budget), bounded: map[int]bool{}, whole: map[int]bool{}}
 	tokens, err := m.tokens()
 	if err != nil {
 		return nil, err
@@ -87,8 +88,11 @@ func ReadLP(f *text.File, budget *formats.Budget) (*Program, error) {
 		return nil, formats.Errorf(f.Name(), 1, "found no objective, expected minimize or maximize")
 	}
 	for i := range m.Variables {
-		if v := &m.Variables[i]; v.Kind == Binary && !m.bounded[i] {
+		switch v := &m.Variables[i]; {
+		case v.Kind == Binary && !m.bounded[i]:
 			v.Low, v.High = "0", "1"
+		case v.Kind == SemiContinuous && m.whole[i] && v.Low.isWhole("0"): // 0 is between the bounds
+			v.Kind = Integer
 		}
 	}
 	return m.Program, nil
@@ -227,7 +231,8 @@ func (m *lpReader) section(name string, head token, body []token) error {
 		case "binaries":
 			v.Kind = Binary
 		case "integers":
-			if v.Kind != Binary {
+			m.whole[i] = true
+			if v.Kind == Continuous {
 				v.Kind = Integer
 			}
 		default:

@@ -10,11 +10,15 @@ import (
 	"coalesce/solvers/formats/text"
 )
 
-// An mpsReader reads MPS in its fixed and free forms: words between blanks, so that names have no blanks.
+// An mpsReader reads MPS in its fixed and free forms: words between blanks, or between the columns of the fixed form once a line of
+// rows or columns has more words than it can, as names have blanks.
 type mpsReader struct {
 	*builder
 	rows      map[string]int // by name: constraints; objective for the first free row, unused for the others
 	kinds     []byte         // of the constraints: L, G or E
+	fixed     bool           // names have blanks
+	ranges    []span         // applied when all right sides are known
+	entered   []int          // of each constraint, and of the objective first, the last column with a coefficient, -1: none
 	integers  bool           // columns come between markers of integers
 	bounded   map[int]bool
 	unbounded []int          // integers of markers, which have no bounds as yet
@@ -30,10 +34,30 @@ const (
 // A record is a line of data.
 type record []string
 
+// A span is the range of a constraint.
+type span struct {
+	row, line int
+	size      Decimal
+}
+
+// fields are where the six fields of the fixed form begin and end.
+var fields = [...][2]int{{1, 3}, {4, 12}, {14, 22}, {24, 36}, {39, 47}, {49, 61}}
+
+// cut cuts a line at the columns of the fixed form.
+func cut(line string) (words record) {
+	line = strings.TrimRight(line, "\r\n")
+	for _, f := range fields {
+		if word := strings.TrimSpace(line[min(f[0], len(line)):min(f[1], len(line))]); word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
 // ReadMPS reads a program in MPS format, with the sections OBJSENSE, RANGES, BOUNDS, and QUADOBJ, QMATRIX and QCMATRIX of QPS. Errors begin with the
 // file and the line.
 func ReadMPS(f *text.File, budget *formats.Budget) (*Program, error) {
-	m := &mpsReader{builder: newBuilder(f, budget), rows: map[string]int{}, bounded: map[int]bool{}, pairs: map[[2]int]int{}}
+	m := &mpsReader{builder: newBuilder(f, budget), rows: map[string]int{}, entered: []int{-1}, bounded: map[int]bool{}, pairs: map[[2]int]int{}}
 	section, seen, target := "", map[string]bool{}, 0
 	for section != "ENDATA" {
 		line, err := f.Line()
@@ -47,6 +71,9 @@ func ReadMPS(f *text.File, budget *formats.Budget) (*Program, error) {
 			continue
 		}
 		if line[0] == ' ' || line[0] == '\t' {
+			if m.fixed = m.fixed || section == "ROWS" && len(words) > 2 || section == "COLUMNS" && len(words)%2 == 0; m.fixed {
+				words = cut(string(line))
+			}
 			if err := m.read(section, words, target); err != nil {
 				return nil, err
 			}
@@ -82,6 +109,11 @@ func ReadMPS(f *text.File, budget *formats.Budget) (*Program, error) {
 	if !seen["ROWS"] || !seen["COLUMNS"] {
 		return nil, f.Errorf("found the end of the program, expected the sections ROWS and COLUMNS")
 	}
+	for _, r := range m.ranges {
+		if err := m.widen(r); err != nil {
+			return nil, err
+		}
+	}
 	binary := 0
 	for _, i := range m.unbounded {
 		if !m.bounded[i] {
@@ -106,7 +138,13 @@ func (m *mpsReader) read(section string, words record, target int) error {
 	case "RHS":
 		return m.numbers(words, m.rightSide)
 	case "RANGES":
-		return m.numbers(words, m.widen)
+		return m.numbers(words, func(row int, v Decimal) error {
+			if row < 0 {
+				return m.file.Errorf("found the range of a free row, expected one of a constraint")
+			}
+			m.ranges = append(m.ranges, span{row, m.file.LineNumber(), v})
+			return nil
+		})
 	case "BOUNDS":
 		return m.boundOf(words)
 	case "QUADOBJ", "QSECTION":
@@ -162,7 +200,7 @@ func (m *mpsReader) addRow(words record) error {
 		return m.file.Errorf("found the kind of row %s, expected N, L, G or E", formats.Quote(words[0]))
 	}
 	m.rows[name] = len(m.Constraints)
-	m.Constraints, m.kinds = append(m.Constraints, c), append(m.kinds, kind[0])
+	m.Constraints, m.kinds, m.entered = append(m.Constraints, c), append(m.kinds, kind[0]), append(m.entered, -1)
 	return nil
 }
 
@@ -216,6 +254,13 @@ func (m *mpsReader) column(words record) error {
 		if err := m.reserveTerm(t.Line); err != nil {
 			return err
 		}
+		if row != unused {
+			last := &m.entered[max(0, row+1)] // the objective is first
+			if *last == i {
+				return m.file.Errorf("found the row %s again in the column %s, expected each once", formats.Quote(words[k]), formats.Quote(words[0]))
+			}
+			*last = i
+		}
 		switch {
 		case row == objective:
 			m.Objective = append(m.Objective, t)
@@ -268,24 +313,21 @@ func (m *mpsReader) rightSide(row int, v Decimal) error {
 }
 
 // widen makes a range of a constraint's one bound: R wide on the other side; of an equation above it if R is positive, else below.
-func (m *mpsReader) widen(row int, v Decimal) error {
-	if row < 0 {
-		return m.file.Errorf("found the range of a free row, expected one of a constraint")
-	}
-	c, size := &m.Constraints[row], v
-	negative := v[0] == '-'
+func (m *mpsReader) widen(r span) error {
+	c, size := &m.Constraints[r.row], r.size
+	negative := size[0] == '-'
 	if negative {
-		size = v.Negative()
+		size = size.Negative()
 	}
 	var ok bool
-	switch kind := m.kinds[row]; {
+	switch kind := m.kinds[r.row]; {
 	case kind == 'L' || kind == 'E' && negative:
 		c.Low, ok = c.High.plus(size.Negative())
 	default:
 		c.High, ok = c.Low.plus(size)
 	}
 	if !ok {
-		return m.file.Errorf("found the range %s, expected a number with an exponent of at most %d", v, maxExponent)
+		return formats.Errorf(m.file.Name(), r.line, "found the range %s, expected a number with an exponent of at most %d", r.size, maxExponent)
 	}
 	return nil
 }

@@ -241,6 +241,7 @@ func TestErrors(t *testing.T) {
 		{ReadMPS, fmt.Sprintf(mps, "RHS\n R d 1\n"), `a:8: found the row "d", expected one of the section ROWS`},
 		{ReadMPS, fmt.Sprintf(mps, "RANGES\n R o 1\n"), "a:8: found the range of a free row"},
 		{ReadMPS, fmt.Sprintf(mps, "RANGES\n R c 1e-999999999\n"), "a:8: found the range 1e-999999999"},
+		{ReadMPS, strings.Replace(fmt.Sprintf(mps, ""), "c 1", "c 1\n x c 2", 1), `a:7: found the row "c" again in the column "x"`},
 		{ReadMPS, fmt.Sprintf(mps, "BOUNDS\n ZZ B x 1\n"), `a:8: found the bound "ZZ"`},
 		{ReadMPS, fmt.Sprintf(mps, "BOUNDS\n UP B y 1\n"), `a:8: found the column "y"`},
 		{ReadMPS, fmt.Sprintf(mps, "SOS\n"), `a:7: found the section "SOS"`},
@@ -262,6 +263,49 @@ func TestWholeMatrixAsTriangle(t *testing.T) {
 	const text = "NAME\nROWS\n N o\nCOLUMNS\n x o 1\n y o 1\nQUADOBJ\n x y 1\n y x 1\nENDATA\n"
 	if _, err := parse(t, ReadMPS, text); err == nil || !strings.Contains(err.Error(), "a:9: found the columns of line 8 again") {
 		t.Error(err)
+	}
+}
+
+// Names with blanks are read by the columns of the fixed form, and ranges count from right sides that come later.
+func TestFixedForm(t *testing.T) {
+	const text = `NAME          test
+ROWS
+ N  cost
+ L  row one
+ E  two
+COLUMNS
+    MARKER                 'MARKER'                 'INTORG'
+    col a     cost      -1.0           row one   1.0
+    col b     cost      -2.0           row one   1.5
+    col b     two       1
+    MARKER                 'MARKER'                 'INTEND'
+RANGES
+    R         row one   2              two       -3
+RHS
+    B         row one   7              two       4
+BOUNDS
+ UP B         col a     3
+ UP B         col b     4
+ENDATA
+`
+	p, err := parse(t, ReadMPS, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(p.Variables[0].Name, p.Variables[1].Name, p.Variables[1].High, len(p.Objective), p.Constraints[0].Name, p.Constraints[0].Low, p.Constraints[0].High, p.Constraints[1].Low, p.Constraints[1].High,
+		p.Constraints[0].Terms[1].Coefficient)
+	if want := fmt.Sprint("col a", "col b", "4", 2, "row one", "5", "7", "1", "4", "1.5"); got != want {
+		t.Errorf("found %s, expected %s", got, want)
+	}
+}
+
+// A semicontinuous variable that is whole too stays one, but where 0 is between its bounds.
+func TestWholeSemicontinuous(t *testing.T) {
+	for bounds, want := range map[string]Kind{"x <= 4": Integer, "2 <= x <= 4": SemiContinuous} {
+		p, err := parse(t, ReadLP, "Minimize\n x\nBounds\n "+bounds+"\nSemi-continuous\n x\nGenerals\n x\nEnd\n")
+		if err != nil || p.Variables[0].Kind != want {
+			t.Errorf("%s: found %+v, %v, expected the kind %d", bounds, p, err, want)
+		}
 	}
 }
 

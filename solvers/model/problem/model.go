@@ -76,7 +76,8 @@ type Model struct {
 	Format      string   // its format
 	Notes       []string // changes and assumptions of the reader, one sentence each
 
-	numbers map[string]int // of variables by name
+	numbers map[string]int  // of variables by name
+	named   map[string]bool // names of constraints
 }
 
 // MaxVariables is the most variables of a model, and the most bits that they take.
@@ -86,7 +87,9 @@ const MaxVariables = 1 << 24
 const maxRange = 1 << 40
 
 // New is an empty model.
-func New(sense Sense) *Model { return &Model{Sense: sense, numbers: map[string]int{}} }
+func New(sense Sense) *Model {
+	return &Model{Sense: sense, numbers: map[string]int{}, named: map[string]bool{}}
+}
 
 // AddBinary adds a variable of 0 and 1 and returns its number.
 func (m *Model) AddBinary(name string) int {
@@ -120,7 +123,12 @@ func (m *Model) AddTerm(coefficient Decimal, variables ...int32) {
 }
 
 // AddConstraint adds a constraint.
-func (m *Model) AddConstraint(c Constraint) { m.Constraints = append(m.Constraints, c) }
+func (m *Model) AddConstraint(c Constraint) {
+	m.Constraints = append(m.Constraints, c)
+	if c.Name != "" {
+		m.named[c.Name] = true
+	}
+}
 
 // Number is the number of the variable of a name.
 func (m *Model) Number(name string) (int, bool) {
@@ -141,12 +149,17 @@ func (m *Model) Degree() (degree int) {
 	return degree
 }
 
-// Label is the name of constraint k; those without one are called c and their number from 1.
+// Label is the name of constraint k; those without one are called c and their number from 1, with underscores behind it where another has
+// that name.
 func (m *Model) Label(k int) string {
 	if name := m.Constraints[k].Name; name != "" {
 		return name
 	}
-	return "c" + strconv.Itoa(k+1)
+	label := "c" + strconv.Itoa(k+1)
+	for m.named[label] {
+		label += "_"
+	}
+	return label
 }
 
 // Size counts what the model has.

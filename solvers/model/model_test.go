@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/runtime/host"
 	"coalesce/solvers/model/problem"
 	"coalesce/solvers/solve"
 )
@@ -208,6 +210,31 @@ func TestConstraintsWithoutNames(t *testing.T) {
 	}
 	if err := m.Check(); err != nil || m.Label(0) != "c1_" || m.Label(4) != "c5" {
 		t.Errorf("found %v, %s, %s", err, m.Label(0), m.Label(4))
+	}
+}
+
+// Binary quadratic models with weights of 17 digits, whose sum no solver of such programs takes, are solved to what exhaustion finds.
+func TestManyDigits(t *testing.T) {
+	d := host.Open(2)
+	defer d.Close()
+	for seed := range uint64(10) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		m := problem.New(problem.Maximize)
+		for i := range 8 {
+			m.AddBinary(fmt.Sprint(i))
+			for j := range i {
+				m.AddTerm(problem.Decimal{Digits: random.Int64N(6e17) - 3e17, Exponent: -16}, int32(i), int32(j))
+			}
+			m.AddTerm(problem.Decimal{Digits: random.Int64N(2e17) - 1e17, Exponent: -16}, int32(i))
+		}
+		want, err := Reference(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Solve(t.Context(), m, Options{Settings: solve.Settings{TimeLimit: time.Minute, Seed: 1, Devices: []device.Device{d}}})
+		if err != nil || r.Algorithm != QUBO || !r.Proven || r.Value != solve.Number(problem.RatText(want)) {
+			t.Fatalf("seed %d: found %v, %v, expected %s", seed, r, err, problem.RatText(want))
+		}
 	}
 }
 

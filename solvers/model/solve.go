@@ -370,18 +370,54 @@ func (r *run) found(value int64, x []uint8) {
 	}
 }
 
-// quadratic has binary quadratic programs solve the form.
-func (r *run) quadratic(ctx context.Context) error {
-	f := r.form
+// shrink is what coefficients are divided by so that their sum is at most 2^55, which solvers of binary quadratic programs take, and
+// the most that values change by rounding the quotients.
+func shrink(f *problem.Form) (part, slack int64) {
+	total := 0.0
+	for _, c := range f.Linear {
+		total += math.Abs(float64(c))
+	}
+	for _, p := range f.Pairs {
+		total += math.Abs(float64(p.Coefficient))
+	}
+	for part = 1; total/float64(part) > 1<<55; part *= 2 {
+	}
+	if part > 1 {
+		slack = part / 2 * int64(len(f.Linear)+len(f.Pairs))
+	}
+	return part, slack
+}
+
+// asQUBO is a form of degree two without rows, its coefficients divided.
+func asQUBO(f *problem.Form, by int64) (*quboproblem.Instance, error) {
 	b := quboproblem.NewBuilder(f.N)
 	b.Minimize()
 	for i, c := range f.Linear {
-		b.LinearInt(i, c)
+		b.LinearInt(i, nearest(c, by))
 	}
 	for _, p := range f.Pairs {
-		b.PairInt(int(p.I), int(p.J), p.Coefficient)
+		b.PairInt(int(p.I), int(p.J), nearest(p.Coefficient, by))
 	}
-	inst, err := b.Build()
+	return b.Build()
+}
+
+// nearest is the integer nearest to a quotient.
+func nearest(c, by int64) int64 {
+	if c < 0 {
+		return -nearest(-c, by)
+	}
+	return (c + by/2) / by
+}
+
+// quadratic has binary quadratic programs solve the form.
+func (r *run) quadratic(ctx context.Context) error {
+	f := r.form
+	part, slack := int64(1), int64(0)
+	inst, err := asQUBO(f, part)
+	if errors.Is(err, quboproblem.ErrCoefficient) {
+		part, slack = shrink(f)
+		inst, err = asQUBO(f, part)
+	}
 	if err != nil {
 		return err
 	}
@@ -394,6 +430,7 @@ func (r *run) quadratic(ctx context.Context) error {
 		}
 		target.Mul(target, f.Scale)
 		target.Sub(target, new(big.Rat).SetInt64(f.Offset))
+		target.Quo(target, new(big.Rat).SetInt64(part))
 		v, _ := target.Float64()
 		o.Target = &v
 	}
@@ -419,7 +456,7 @@ func (r *run) quadratic(ctx context.Context) error {
 	r.out.Variant, r.out.Reason, r.out.Device, r.out.Moves = res.Variant, res.Reason, res.Device, res.Work.Flips
 	if bound, ok := res.Bound.Rat(); ok {
 		low := new(big.Int).Quo(bound.Num(), bound.Denom()).Int64()
-		r.bound = f.ModelBound(low + f.Offset)
+		r.bound = f.ModelBound(low*part - slack + f.Offset)
 	}
 	r.proven, r.reason = res.Proven, res.Proof
 	if res.Stopped {

@@ -171,11 +171,11 @@ typedef struct {
 
 /* Optimal transport between masses, problems of one shape in the memory of a GPU, one after the other and row after row, of int32, int64,
  * float32 or float64. Answers go to memory of that GPU, by the caller's stream. All memory begins at a multiple of 64 bytes. Masses are
- * taken as multiples of 2^-60 of the sum of those of rows. */
+ * taken as multiples of 2^-60 of the sum of those of rows. Or one problem of the host, on the calling thread. */
 typedef struct {
     uint32_t size;
     uint32_t flags;        /* COALESCE_ANY_SUMS */
-    int32_t device;
+    int32_t device;        /* a GPU, or COALESCE_HOST */
     int32_t type;          /* of costs */
     int64_t batch, rows, cols;
     const void *costs;     /* batch x rows x cols, finite */
@@ -189,6 +189,11 @@ typedef struct {
     int32_t *status;       /* batch: 0, once the call has returned without an error */
     char *text;            /* of the host: where to write an error, ended by 0 */
     int64_t text_size;     /* bytes there */
+
+    /* On the host in place of plan, cost and status, for one problem: at most rows + cols pairs with a flow, what each ships, and how many there are. */
+    int32_t *pair_row, *pair_col;
+    double *amount;
+    int64_t *pairs;
 } coalesce_transports;
 
 /* An array by its name: numbers of a type, one after the other. */

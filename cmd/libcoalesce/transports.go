@@ -48,8 +48,10 @@ func solveTransports(p *C.coalesce_transports) (err error) {
 	switch {
 	case p.batch < 1 || p.batch > limit || p.rows < 1 || p.cols < 1 || p.rows > limit || p.cols > limit:
 		return argumentError("%d of %d x %d costs on a GPU", p.batch, p.rows, p.cols)
-	case p.device < 0 || p.flags&^C.COALESCE_ANY_SUMS != 0:
-		return argumentError("transport: expected a GPU, and flags of this function")
+	case p.device < 0 && p.device != C.COALESCE_HOST || p.flags&^C.COALESCE_ANY_SUMS != 0:
+		return argumentError("transport: expected a GPU or the host, and flags of this function")
+	case p.device == C.COALESCE_HOST:
+		return shipOnHost(p)
 	}
 	l := assignment.Layout{Count: int(p.batch), Rows: int(p.rows), Cols: int(p.cols)}
 	if l.Type, err = residentType(p._type); err != nil {
@@ -74,6 +76,39 @@ func solveTransports(p *C.coalesce_transports) (err error) {
 		return errors.Join(err, t.Close()) // its device may be lost
 	}
 	return errors.Join(err, transports.keepSolver(key, t))
+}
+
+// shipOnHost solves one problem in the host's memory.
+func shipOnHost(p *C.coalesce_transports) error {
+	if p.batch != 1 || p.costs == nil || p.a == nil || p.b == nil || p.u == nil || p.v == nil || p.pair_row == nil || p.pair_col == nil || p.amount == nil || p.pairs == nil {
+		return argumentError("transport on the host: expected one problem, with arrays for its pairs and duals")
+	}
+	n, m := int(p.rows), int(p.cols)
+	inst := &problem.Instance{Rows: n, Cols: m, Source: "memory"}
+	switch p._type {
+	case C.COALESCE_INT32:
+		problem.SetCosts(inst, unsafe.Slice((*int32)(p.costs), n*m))
+	case C.COALESCE_INT64:
+		problem.SetCosts(inst, unsafe.Slice((*int64)(p.costs), n*m))
+		inst.Every = true
+	case C.COALESCE_FLOAT32:
+		problem.SetCosts(inst, unsafe.Slice((*float32)(p.costs), n*m))
+	case C.COALESCE_FLOAT64:
+		problem.SetCosts(inst, unsafe.Slice((*float64)(p.costs), n*m))
+	default:
+		return argumentError("transport: expected costs of int32, int64, float32 or float64")
+	}
+	plan, err := assignment.ShipMasses(context.Background(), inst, unsafe.Slice((*float64)(p.a), n), unsafe.Slice((*float64)(p.b), m), userWinners())
+	if err != nil {
+		return err
+	}
+	copy(unsafe.Slice((*int32)(p.pair_row), n+m), plan.Row)
+	copy(unsafe.Slice((*int32)(p.pair_col), n+m), plan.Col)
+	copy(unsafe.Slice((*float64)(p.amount), n+m), plan.Amount)
+	copy(unsafe.Slice((*float64)(p.u), n), plan.U)
+	copy(unsafe.Slice((*float64)(p.v), m), plan.V)
+	*p.pairs = C.int64_t(len(plan.Row))
+	return nil
 }
 
 // transportOnStream solves by the caller's stream.

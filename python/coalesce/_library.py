@@ -13,6 +13,7 @@ from typing import Any, Callable, Optional, Union
 from ._arguments import whole
 
 RUNNING, OK, INVALID, COST, INFEASIBLE, CANCELLED, MEMORY, INTERNAL, FORKED, SHAPE = range(-1, 9)
+HOST = -1  # COALESCE_HOST
 MAXIMIZE, LIMIT, UNCHECKED, BOTTLENECK, FLOOR, RESIDENT, REPORT, ENQUEUE, SCIPY_TIES, ANY_SUMS = 1, 2, 4, 16, 32, 128, 256, 512, 1024, 2048
 MOST = 2**31 - 1  # of counts and of numbers of devices
 METRICS = {"euclidean": 0, "squared": 1, "manhattan": 2}
@@ -113,6 +114,7 @@ class Transports(ctypes.Structure):
         ("costs", ctypes.c_void_p), ("a", ctypes.c_void_p), ("b", ctypes.c_void_p), ("stream", ctypes.c_int64),
         ("plan", ctypes.c_void_p), ("u", ctypes.c_void_p), ("v", ctypes.c_void_p), ("cost", ctypes.c_void_p), ("status", ctypes.c_void_p),
         ("text", ctypes.c_void_p), ("text_size", ctypes.c_int64),
+        ("pair_row", ctypes.c_void_p), ("pair_col", ctypes.c_void_p), ("amount", ctypes.c_void_p), ("pairs", ctypes.c_void_p),
     ]
 
 

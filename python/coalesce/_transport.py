@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 import os
@@ -168,8 +169,8 @@ class _Plan:
         return csr_array((self.shipped, (self.rows, self.cols)), shape=self.shape)
 
 
-def _transport(a: ArrayLike, b: ArrayLike, costs: Union[NDArray[Any], Points], center_dual: bool, check_marginals: bool) -> _Plan:
-    """The plan of one matrix, or of points."""
+def _transport(a: ArrayLike, b: ArrayLike, costs: Union[NDArray[Any], Points], center_dual: bool, check_marginals: bool, logged: bool = False) -> _Plan:
+    """The plan of one matrix, or of points. logged: its report is wanted."""
     points = costs if isinstance(costs, Points) else None
     shape = (len(points.row), len(points.col)) if points else (int(costs.shape[0]), int(costs.shape[1]))  # type: ignore[union-attr]
     x, y = _checked("a", a, shape[0]), _checked("b", b, shape[1])
@@ -181,21 +182,46 @@ def _transport(a: ArrayLike, b: ArrayLike, costs: Union[NDArray[Any], Points], c
             raise ValueError(f"a and b: found masses of {sums[0]:g} and {sums[1]:g} in all, expected equal sums")
     elif sums[0] != sums[1]:
         y = y * (sums[0] / sums[1])
-    whole_x, whole_y, shift = _masses(x, y)
-    r: Any
-    if shape[0] == shape[1] > 0 and whole_x[0] > 0 and (whole_x == whole_x[0]).all() and (whole_y == whole_x[0]).all():  # a matching, so much on each pair
-        r = solve_assignment(costs, device="host")
-        rows, cols, shipped = np.arange(shape[0]), r.column.astype(np.int64), np.full(shape[0], math.ldexp(float(whole_x[0]), -shift))
+    u: Optional[NDArray[np.float64]]
+    v: Optional[NDArray[np.float64]]
+    report: dict[str, Any] = {}
+    equal = shape[0] == shape[1] > 0 and x[0] > 0 and (x == x[0]).all() and (y == y[0]).all()  # a matching, so much on each pair
+    direct = None if points or equal or logged or not sums[0] > 0 else _direct(x, y, costs)  # type: ignore[arg-type]
+    if direct is not None:
+        rows, cols, shipped, u, v = direct
+    elif equal:
+        matching = solve_assignment(costs, device="host")
+        rows, cols, shipped, u, v, report = np.arange(shape[0]), matching.column.astype(np.int64), x, matching.u, matching.v, matching.report
     else:
+        whole_x, whole_y, shift = _masses(x, y)
         r = solve_transport(costs, whole_x, whole_y)
-        rows, cols, shipped = r.rows, r.cols, np.ldexp(r.amounts.astype(np.float64), -shift)
-    u, v = r.u, r.v
+        rows, cols, shipped, u, v, report = r.rows, r.cols, np.ldexp(r.amounts.astype(np.float64), -shift), r.u, r.v, r.report
     assert u is not None and v is not None
     if center_dual and len(u) and len(v):  # a constant that moves between the sides means nothing
         constant = (u.mean() - v.mean()) / 2
         u, v = u - constant, v + constant
     each = _distances(points, rows, cols) if points else costs[rows, cols].astype(np.float64)  # type: ignore[index]
-    return _Plan(rows, cols, shipped, shape, u, v, math.fsum((each * shipped).tolist()), r.report)
+    return _Plan(rows, cols, shipped, shape, u, v, math.fsum((each * shipped).tolist()), report)
+
+
+_BRIEF = 1 << 20  # pairs of a problem that takes some hundredths of a second: none waits for ctrl-C so long
+
+
+def _direct(a: NDArray[np.float64], b: NDArray[np.float64], costs: NDArray[Any]) -> Optional[tuple[Any, ...]]:
+    """Pairs, what they ship, and duals, by one call on this thread; None of large costs, and where the library says what is wrong with these."""
+    if costs.dtype not in (np.float64, np.float32, np.int64) or not 0 < costs.size <= _BRIEF or not costs.flags.c_contiguous or not costs.flags.aligned:
+        return None
+    n, m = costs.shape
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    rows, cols, amounts, u, v = np.empty(n + m, np.int32), np.empty(n + m, np.int32), np.empty(n + m), np.empty(n), np.empty(m)
+    count = ctypes.c_int64(0)
+    p = lib.Transports(size=ctypes.sizeof(lib.Transports), device=lib.HOST, type=lib.TYPES[costs.dtype.char], batch=1, rows=n, cols=m, costs=costs.ctypes.data,
+                       a=a.ctypes.data, b=b.ctypes.data, u=u.ctypes.data, v=v.ctypes.data, pair_row=rows.ctypes.data, pair_col=cols.ctypes.data,
+                       amount=amounts.ctypes.data, pairs=ctypes.addressof(count))
+    if lib.LIB.coalesce_solve_transports(ctypes.addressof(p)) != lib.OK:
+        return None
+    k = count.value
+    return rows[:k].astype(np.int64), cols[:k].astype(np.int64), amounts[:k], u, v
 
 
 def _distances(points: Points, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -220,7 +246,7 @@ def emd(a: ArrayLike, b: ArrayLike, M: Any, numItermax: int = 100000, log: bool 
     cost, u, v, warning and result_code. numItermax and numThreads are taken and have no effect.
     Raises ValueError of other shapes, negative masses and, with check_marginals, of sums that differ by more than 1e-7.
     """
-    plans, logs = _plans(a, b, M, numItermax, center_dual, check_marginals)
+    plans, logs = _plans(a, b, M, numItermax, center_dual, check_marginals, log)
     plan = _plan_of(plans, M)
     return (plan, logs) if log else plan
 
@@ -259,7 +285,7 @@ def _on_all_cores(solve: Callable[[int], _Plan], count: int) -> list[_Plan]:
         return list(pool.map(solve, range(count)))
 
 
-def _plans(a: Any, b: Any, M: Any, most: int, center_dual: bool, check_marginals: bool) -> tuple[Union[_Plan, list[_Plan], _Placed], dict[str, Any]]:
+def _plans(a: Any, b: Any, M: Any, most: int, center_dual: bool, check_marginals: bool, logged: bool = False) -> tuple[Union[_Plan, list[_Plan], _Placed], dict[str, Any]]:
     """The plan, or those of a batch, and POT's log."""
     if most < 1:
         raise ValueError(f"numItermax: found {most}, expected 1 or more")
@@ -269,7 +295,7 @@ def _plans(a: Any, b: Any, M: Any, most: int, center_dual: bool, check_marginals
     x, y = _host(a), _host(b)
     plans: Union[_Plan, list[_Plan], _Placed]
     if isinstance(costs, Points) or costs.ndim == 2:
-        plans = one = _transport(x, y, costs, center_dual, check_marginals)
+        plans = one = _transport(x, y, costs, center_dual, check_marginals, logged)
         logs: dict[str, Any] = {"cost": one.cost, "u": one.u, "v": one.v, "warning": None, "result_code": 1, "report": one.report}
     elif costs.ndim == 3:
         def one_of(k: int) -> _Plan:
@@ -300,7 +326,7 @@ def emd2(a: Any, b: Any, M: Any, processes: int = 1, numItermax: int = 100000, l
     and the plan for M. Of a batch it is the costs (B,). With log or return_matrix also a dictionary of cost, u, v, warning, result_code and, with
     return_matrix, G, the plan.
     """
-    plans, logs = _plans(a, b, M, numItermax, center_dual, check_marginals)
+    plans, logs = _plans(a, b, M, numItermax, center_dual, check_marginals, log)
     cost = logs["cost"]
     tensor = next((x for x in (M, a, b) if _is_torch(x)), None)
     if tensor is not None:

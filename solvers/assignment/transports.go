@@ -129,30 +129,13 @@ func (t *Transports) onHost(ctx context.Context, s device.Stream, costs, a, b de
 	if inst.Type.Integer() {
 		allowEvery(&inst)
 	}
-	var shift int
-	inst.Supply, inst.Capacity, shift = wholeMasses(x, y)
-	p, err := problem.Normalise(&inst)
+	found, err := ShipMasses(ctx, &inst, x, y, t.options.Tuning)
 	if err != nil {
 		return err
 	}
-	sol, err := simplex.Solve(ctx, p, engine.Host{Tuning: t.options.Tuning})
-	if err != nil {
-		return err
-	}
-	_, duals, err := decideFlow(ctx, &inst, p, sol)
-	if err != nil {
-		return err
-	}
-	found := sol.Flow
-	if p.Transposed {
-		found = found.Transpose()
-	}
-	plan, sum := make([]float64, n*m), 0.0
+	plan := make([]float64, n*m)
 	for q, i := range found.Row {
-		j := found.Col[q]
-		amount := math.Ldexp(float64(found.Amount[q]), -shift)
-		plan[int(i)*m+int(j)] = amount
-		sum += amount * inst.CostFloat(int(i), int(j))
+		plan[int(i)*m+int(found.Col[q])] = found.Amount[q]
 	}
 	shipped := device.Bytes(plan)
 	if inst.Type == problem.Float32 {
@@ -165,10 +148,51 @@ func (t *Transports) onHost(ctx context.Context, s device.Stream, costs, a, b de
 	for _, part := range []struct {
 		to    device.Buffer
 		bytes []byte
-	}{{to.Plan, shipped}, {to.U, device.Bytes(unitsToFloats(duals.U, duals.Scale))}, {to.V, device.Bytes(unitsToFloats(duals.V, duals.Scale))}, {to.Cost, device.Bytes([]float64{sum})}, {to.Status, device.Bytes([]int32{assignment.FlowStatusProven})}} {
+	}{{to.Plan, shipped}, {to.U, device.Bytes(found.U)}, {to.V, device.Bytes(found.V)}, {to.Cost, device.Bytes([]float64{found.Cost})}, {to.Status, device.Bytes([]int32{assignment.FlowStatusProven})}} {
 		err = errors.Join(err, s.Upload(part.to, int64(k)*int64(len(part.bytes)), part.bytes))
 	}
 	return errors.Join(err, s.Sync())
+}
+
+// A MassPlan ships Amount[k] from row Row[k] to column Col[k], at the least cost. Duals are in the costs' unit.
+type MassPlan struct {
+	Row, Col []int32
+	Amount   []float64
+	U, V     []float64
+	Cost     float64
+}
+
+// ShipMasses finds the exact plan of real masses on this machine's processor: those of b are scaled to a's sum, which must be above 0. The instance's costs
+// are dense, and it is given supplies and capacities.
+func ShipMasses(ctx context.Context, inst *problem.Instance, a, b []float64, tuning *tuned.Database) (*MassPlan, error) {
+	var shift int
+	inst.Supply, inst.Capacity, shift = wholeMasses(a, b)
+	p, err := problem.Normalise(inst)
+	if err != nil {
+		return nil, err
+	}
+	sol, err := simplex.Solve(ctx, p, engine.Host{Tuning: tuning})
+	switch {
+	case err != nil:
+		return nil, err
+	case sol.Cut != nil:
+		return nil, solve.ErrInfeasible
+	}
+	_, duals, err := decideFlow(ctx, inst, p, sol)
+	if err != nil {
+		return nil, err
+	}
+	found := sol.Flow
+	if p.Transposed {
+		found = found.Transpose()
+	}
+	plan := &MassPlan{Row: found.Row, Col: found.Col, U: unitsToFloats(duals.U, duals.Scale), V: unitsToFloats(duals.V, duals.Scale)}
+	for k, i := range found.Row {
+		amount := math.Ldexp(float64(found.Amount[k]), -shift)
+		plan.Amount = append(plan.Amount, amount)
+		plan.Cost += amount * inst.CostFloat(int(i), int(found.Col[k]))
+	}
+	return plan, nil
 }
 
 func unitsToFloats(units []int64, scale float64) []float64 {
@@ -188,6 +212,10 @@ func wholeMasses(a, b []float64) (supply, demand []int64, shift int) {
 	for _, y := range b {
 		sumb += y
 	}
+	ratio := suma / sumb
+	if math.Abs(ratio-1) < 1e-12 {
+		ratio = 1 // sums that rounding tells apart
+	}
 	_, exponent := math.Frexp(suma)
 	shift = 60 - exponent
 	supply, demand = make([]int64, len(a)), make([]int64, len(b))
@@ -197,7 +225,7 @@ func wholeMasses(a, b []float64) (supply, demand []int64, shift int) {
 		left += supply[i]
 	}
 	for j, y := range b {
-		demand[j] = int64(math.RoundToEven(math.Ldexp(y*(suma/sumb), shift)))
+		demand[j] = int64(math.RoundToEven(math.Ldexp(y*ratio, shift)))
 		if left -= demand[j]; demand[j] > demand[most] {
 			most = j
 		}

@@ -114,3 +114,64 @@ func tryOnDevice(t *testing.T, d device.Device, l solver.Layout, costs, a, b []f
 	}
 	return sums, nil
 }
+
+// Plans of real masses ship all of them, and cost what the duals bound.
+func TestShipMasses(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for trial := range 60 {
+		n, m := 1+r.IntN(9), 1+r.IntN(90) // some of them by an auction
+		if trial%2 == 0 {
+			n = 80 + r.IntN(30)
+		}
+		costs, a, b, total := make([]float64, n*m), make([]float64, n), make([]float64, m), 0.0
+		for k := range costs {
+			costs[k] = r.NormFloat64()
+		}
+		for i := range a {
+			a[i] = r.Float64()
+			total += a[i]
+		}
+		for j := range b {
+			b[j] = total / float64(m)
+		}
+		inst, err := problem.NewInstance(n, m, costs, "drawn")
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := solver.ShipMasses(context.Background(), inst, a, b, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, dual := append(append([]float64{}, a...), b...), 0.0
+		for i := range n {
+			dual += a[i] * plan.U[i]
+			for j := range m {
+				if plan.U[i]+plan.V[j] > costs[i*m+j]+1e-12 {
+					t.Fatalf("%d x %d: the duals of %d, %d are above the cost", n, m, i, j)
+				}
+			}
+		}
+		for j := range m {
+			dual += b[j] * plan.V[j]
+		}
+		for k, i := range plan.Row {
+			left[i] -= plan.Amount[k]
+			left[n+int(plan.Col[k])] -= plan.Amount[k]
+		}
+		for k, x := range left {
+			if math.Abs(x) > 1e-13*total {
+				t.Fatalf("%d x %d: node %d has %g left", n, m, k, x)
+			}
+		}
+		if math.Abs(plan.Cost-dual) > 1e-11*total {
+			t.Errorf("%d x %d: found the cost %.17g, the duals bound it by %.17g", n, m, plan.Cost, dual)
+		}
+	}
+	inst, err := problem.NewInstance(1, 2, []float64{1, math.Inf(1)}, "drawn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := solver.ShipMasses(context.Background(), inst, []float64{1}, []float64{0.5, 0.5}, nil); !errors.Is(err, solve.ErrInfeasible) {
+		t.Errorf("a forbidden pair: found %v", err)
+	}
+}

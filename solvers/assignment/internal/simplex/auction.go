@@ -1,6 +1,7 @@
 package simplex
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/bits"
@@ -21,6 +22,7 @@ const (
 	divide       = 6  // eps by this
 	widen        = 32 // eps by this where a round leaves too much
 	widenings    = 4
+	fewNodes     = 150     // rows and columns, up to which a greedy flow takes an auction's place
 	openMost     = 0.01    // of what is to be shipped may be left by a round
 	openRows     = 20      // and of more rows the part of so many
 	auctionBids  = 20      // of a row in a round, in the mean, at most
@@ -210,6 +212,11 @@ func (s *solve) auction(ctx context.Context, v, supply, demand []int64, first fl
 	for i, x := range supply {
 		a.crumbs[i] = x / crumb
 	}
+	const most = auctionPairs + 1
+	pairs := make([]host.Edge, p.Rows*most)
+	for i := range p.Rows {
+		a.known[i] = pairs[i*most : i*most : (i+1)*most]
+	}
 	s.source.DualsChanged(v[:p.Cols])
 	host.ParallelParts(s.Threads, p.Rows, func() func(low, high int) {
 		reader, last := s.source.Reader(), problem.Infinity
@@ -225,6 +232,10 @@ func (s *solve) auction(ctx context.Context, v, supply, demand []int64, first fl
 			a.known[i] = append(a.known[i], host.Edge{Col: int32(j)})
 		}
 		a.bound[i] = problem.Infinity
+	}
+	if n+s.cols <= fewNodes {
+		a.fill()
+		return a
 	}
 	mean := 0.0
 	for i := range p.Rows {
@@ -250,11 +261,63 @@ func (s *solve) auction(ctx context.Context, v, supply, demand []int64, first fl
 	}
 }
 
+// fill ships what rows have to their nearest columns with room, first that of rows with the most to lose by their second column.
+func (a *auction) fill() {
+	order, gap := make([]int32, a.rows), make([]int64, a.rows)
+	for i := range order {
+		order[i] = int32(i)
+		a.nearOf(i)
+		least, second := problem.Infinity, problem.Infinity
+		for _, d := range a.near {
+			least, second = min(least, d), min(second, max(least, d))
+		}
+		gap[i] = second - least
+	}
+	slices.SortStableFunc(order[:a.p.Rows], func(x, y int32) int { return cmp.Compare(gap[y], gap[x]) })
+	buf := make([]int64, a.p.Cols)
+	for _, i := range order {
+		a.nearOf(int(i))
+		a.ship(int(i), a.known[i])
+		if a.left[i] == 0 || int(i) >= a.p.Rows {
+			continue
+		}
+		var rest []host.Edge
+		a.near = a.near[:0]
+		for j, c := range a.p.Row(int(i), buf) {
+			if a.room[j] > 0 && c != problem.Infinity {
+				rest, a.near = append(rest, host.Edge{Col: int32(j), Cost: c}), append(a.near, c-a.v[j])
+			}
+		}
+		a.ship(int(i), rest)
+	}
+}
+
+// ship ships what a row has left over some pairs, whose c - v are near, the least first.
+func (a *auction) ship(i int, edges []host.Edge) {
+	for a.left[i] > 0 {
+		at, least := -1, problem.Infinity
+		for k, d := range a.near {
+			if d < least && a.room[edges[k].Col] > 0 {
+				at, least = k, d
+			}
+		}
+		if at < 0 {
+			return
+		}
+		e := edges[at]
+		amount := min(a.left[i], a.room[e.Col])
+		a.left[i] -= amount
+		a.room[e.Col] -= amount
+		a.total -= amount
+		a.holders[e.Col] = append(a.holders[e.Col], holder{e.Cost, amount, int32(i)})
+	}
+}
+
 // read reads the pairs of a row, and returns its bound. Rows that are read for the first time have about as many pairs below the last row's bound.
 func (a *auction) read(i int, reader host.RowReader, last int64) int64 {
 	guess, more := problem.Infinity, int64(0)
 	switch {
-	case a.known[i] != nil:
+	case len(a.known[i]) > 0:
 		more = 1 + int64(a.width[i]*auctionPairs)
 		guess = a.leastOf(i) + more
 	case last < problem.Infinity/2:
@@ -458,6 +521,11 @@ func (a *auction) basis() {
 	t := a.network
 	price := make([]int64, a.rows+a.cols)
 	start := make([]int32, a.rows)
+	arcs := 0
+	for _, list := range a.known {
+		arcs += len(list) + moreArcs
+	}
+	t.from, t.to, t.cost = make([]int32, 0, arcs), make([]int32, 0, arcs), make([]int64, 0, arcs)
 	for i, list := range a.known {
 		start[i] = int32(len(t.from))
 		for _, e := range list {

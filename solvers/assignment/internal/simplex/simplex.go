@@ -4,6 +4,7 @@
 package simplex
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -226,6 +227,12 @@ func (s *solve) addViolated(rows []int32, v []int64) (found int) {
 // slackRows is 1 where a row that is no row of the problem takes what demands are left, else 0.
 func (s *solve) slackRows() int { return s.rows - s.p.Rows }
 
+// shipped is what a row ships to a column.
+type shipped struct {
+	row, col int32
+	amount   int64
+}
+
 // finish takes the flow and the duals from the basis.
 func (s *solve) finish() *Solution {
 	f := &Solution{Prices: problem.Prices{U: make([]int64, s.p.Rows), V: make([]int64, s.p.Cols)}, Counts: s.counts}
@@ -242,17 +249,18 @@ func (s *solve) finish() *Solution {
 	for j := range f.V {
 		f.V[j] = level - s.above(s.rows+j)
 	}
-	amounts := map[problem.Pair]int64{}
-	var pairs []problem.Pair
+	var pairs []shipped
 	for x := range int32(s.rows + s.cols) {
 		if e := s.network.arc[x]; e != none && s.flow[x] > 0 {
 			if i, j := s.network.from[e], s.to[e]-int32(s.rows); int(i) < s.p.Rows && int(j) < s.p.Cols {
-				pair := problem.Pair{Row: i, Col: j}
-				pairs, amounts[pair] = append(pairs, pair), s.flow[x]
+				pairs = append(pairs, shipped{i, j, s.flow[x]})
 			}
 		}
 	}
-	f.Flow = problem.FlowOf(pairs, func(x problem.Pair) int64 { return amounts[x] })
+	slices.SortFunc(pairs, func(x, y shipped) int { return cmp.Or(cmp.Compare(x.row, y.row), cmp.Compare(x.col, y.col)) })
+	for _, x := range pairs {
+		f.Row, f.Col, f.Amount = append(f.Row, x.row), append(f.Col, x.col), append(f.Amount, x.amount)
+	}
 	f.Counts.Steps, f.Counts.Edges = f.Counts.Steps+s.pivots, int64(len(s.network.from))
 	return f
 }

@@ -17,10 +17,58 @@ type improver struct {
 	in     set
 	key    []float64
 	rand   *rand.Rand
+	words  [][]uint16 // of each bid's conflicts, those that are not 0; nil in graphs of few bids
 }
 
+// longSets is how many bids make sets so long that improvers list the words of theirs that are not 0.
+const longSets = 1 << 12
+
 func newImprover(g *graph, prices []int64, seed uint64) *improver {
-	return &improver{g: g, prices: prices, in: g.empty(), key: make([]float64, g.n), rand: rand.New(rand.NewPCG(seed, 0))}
+	h := &improver{g: g, prices: prices, in: g.empty(), key: make([]float64, g.n), rand: rand.New(rand.NewPCG(seed, 0))}
+	if g.n >= longSets && g.n < MaxBids {
+		h.words = make([][]uint16, g.n)
+		for j, conflict := range g.conflict {
+			for k, w := range conflict {
+				if w != 0 {
+					h.words[j] = append(h.words[j], uint16(k))
+				}
+			}
+		}
+	}
+	return h
+}
+
+// lost is the price of the bids in the packing that conflict with one.
+func (h *improver) lost(j int32) (sum int64) {
+	conflict := h.g.conflict[j]
+	add := func(k int, w uint64) {
+		if w != 0 {
+			set{w}.each(func(b int) { sum += h.prices[k<<6+b] })
+		}
+	}
+	if h.words == nil {
+		for k, w := range conflict {
+			add(k, w&h.in[k])
+		}
+		return sum
+	}
+	for _, k := range h.words[j] {
+		add(int(k), conflict[k]&h.in[k])
+	}
+	return sum
+}
+
+// fits reports whether a bid conflicts with none in the packing.
+func (h *improver) fits(j int32) bool {
+	if h.words == nil {
+		return !h.in.intersects(h.g.conflict[j])
+	}
+	for _, k := range h.words[j] {
+		if h.g.conflict[j][k]&h.in[k] != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // fill adds live bids greedily to those taken, the largest key first, and then lets a single bid
@@ -45,11 +93,7 @@ func (h *improver) fill(live set, taken []int32) ([]int32, int64) {
 			if h.in.has(int(j)) {
 				continue
 			}
-			lost := int64(0)
-			for k, w := range h.g.conflict[j] {
-				set{w & h.in[k]}.each(func(b int) { lost += h.prices[k<<6+b] })
-			}
-			if lost < h.prices[j] {
+			if h.lost(j) < h.prices[j] {
 				h.in.subtract(h.g.conflict[j])
 				h.in.add(int(j))
 				h.complete()
@@ -68,7 +112,7 @@ func (h *improver) fill(live set, taken []int32) ([]int32, int64) {
 
 func (h *improver) complete() {
 	for _, j := range h.order {
-		if !h.in.has(int(j)) && !h.in.intersects(h.g.conflict[j]) {
+		if !h.in.has(int(j)) && h.fits(j) {
 			h.in.add(int(j))
 		}
 	}

@@ -8,9 +8,11 @@ import (
 )
 
 const (
-	passes   = 400  // of the subgradient method
-	sifted   = 1000 // bids that are sifted first, or half as many as prices; then a quarter more each time
-	failures = 60   // neighbourhoods in turn without a better packing that end a search without a tree
+	passes     = 400     // of the subgradient method
+	sifted     = 1000    // bids that are sifted first, or half as many as prices; then a quarter more each time
+	siftedRows = 1 << 13 // of a relaxation of bids that are sifted, where a bid has few cliques
+	fewCliques = 16      // of a bid, in the mean
+	failures   = 60      // neighbourhoods in turn without a better packing that end a search without a tree
 )
 
 // batches are lists of bids that share no clique with the bids of other lists. Each has at most so many bids, or
@@ -138,6 +140,9 @@ func (s *pricer) sift(ctx context.Context, set Settings, res *Result, report fun
 	room := sorted[min(len(sorted)-1, count)]
 	log := set.Log
 	set = Settings{Workers: set.Workers, sifts: true, bidsHeld: set.bidsHeld, rowsHeld: set.rowsHeld}
+	if set.rowsHeld == 0 && s.sparse() {
+		set.rowsHeld = siftedRows
+	}
 	for ctx.Err() == nil {
 		winner := make([]bool, len(p.Prices))
 		for _, j := range res.Winners {
@@ -194,6 +199,15 @@ func (s *pricer) sift(ctx context.Context, set Settings, res *Result, report fun
 		room = min(gap, sorted[min(len(sorted)-1, count)])
 	}
 	return nil
+}
+
+// sparse reports whether bids have so few cliques that a linear program of many rows needs no inverse.
+func (s *pricer) sparse() bool {
+	entries := 0
+	for _, rows := range s.rows {
+		entries += len(rows)
+	}
+	return entries <= fewCliques*len(s.rows)
 }
 
 // shortfalls are, of each bid, what the prices of its cliques exceed its own price by.

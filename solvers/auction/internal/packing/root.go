@@ -88,7 +88,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 // searched.
 func (t *tree) begin(ctx context.Context, p *Problem, top *node, res *Result) (search bool, err error) {
 	n, tries := t.g.n, starts
-	if !t.fits(len(p.Cliques)) || t.cover.cliques != nil {
+	if !t.fits(len(p.Cliques)) || t.cover.cliques != nil || t.set.sifts { // sifted bids begin with a packing
 		tries = 1
 	}
 	if !t.set.bare {

@@ -143,6 +143,17 @@ class CSGTimes(TypedDict):
     search: float
 
 
+class CSGBlockPrice(TypedDict):
+    """Price of each block, at which the structure is the best of all.
+
+    multiple: factor of the values in units.
+    price: cost of each block.
+    """
+
+    multiple: int
+    price: int
+
+
 class CSGPrices(TypedDict):
     """Prices of the agents that prove the structure optimal, and the work of the proof.
 
@@ -156,6 +167,7 @@ class CSGPrices(TypedDict):
     pivots: pivots of the linear program.
     steps: coalitions that the searches looked at.
     times: times of the solve's parts, once the values are there.
+    blocks: price of each block, at which the structure is the best of all; left out where their number does not count.
     """
 
     unit: int
@@ -168,6 +180,7 @@ class CSGPrices(TypedDict):
     pivots: int
     steps: int
     times: CSGTimes
+    blocks: NotRequired[CSGBlockPrice]
 
 
 class CSGWeighted(TypedDict):

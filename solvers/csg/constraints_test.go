@@ -139,7 +139,7 @@ func TestConstraintsAgainstExhaustion(t *testing.T) {
 		kinds = append(kinds, kind)
 	}
 	slices.Sort(kinds)
-	rounds, infeasible := 2000, 0
+	rounds, infeasible, priced := 2000, 0, 0
 	if testing.Short() {
 		rounds = 200
 	}
@@ -168,7 +168,7 @@ func TestConstraintsAgainstExhaustion(t *testing.T) {
 		}
 		algorithm := []string{"", string(Apart), string(ByPrices), string(DP), string(IDP)}[r.IntN(5)]
 		if c.Blocks != (problem.Counts{}) {
-			algorithm = ""
+			algorithm = []string{"", string(DP), string(ByPrices)}[r.IntN(3)]
 		}
 		o := Options{Settings: solve.Settings{Devices: []device.Device{h}, Algorithm: algorithm}}
 		got, err := Solve(context.Background(), inst, o)
@@ -190,10 +190,29 @@ func TestConstraintsAgainstExhaustion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if got.Prices != nil && got.Prices.Blocks != nil {
+			priced++
+			if lie := *got.Prices.Blocks; lie.Price != 0 { // of another sign it proves nothing
+				lie.Price = -lie.Price
+				honest := got.Prices.Blocks
+				got.Prices.Blocks = &lie
+				altered, err := json.Marshal(got)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if verdict, err := Verify(fresh(), altered); err != nil || verdict.Err() == nil {
+					t.Fatalf("%s: an altered price of blocks was not refuted: %v", what, err)
+				}
+				got.Prices.Blocks = honest
+			}
+		}
 		verdict, err := Verify(fresh(), text)
 		if err != nil || verdict.Err() != nil {
 			t.Fatalf("%s: %v, %+v", what, err, verdict)
 		}
+	}
+	if priced < rounds/10 {
+		t.Errorf("prices of blocks proved %d of %d", priced, rounds)
 	}
 	if infeasible < rounds/20 || infeasible > rounds/2 {
 		t.Errorf("%d of %d instances have no structure", infeasible, rounds)
@@ -237,7 +256,7 @@ func TestConstraintsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Algorithm = string(Apart)
-	if _, err := Solve(context.Background(), counted, o); err == nil || !strings.Contains(err.Error(), "expected dp or none beside a number of blocks") {
+	if _, err := Solve(context.Background(), counted, o); err == nil || !strings.Contains(err.Error(), "expected price, dp or none beside a number of blocks") {
 		t.Error(err)
 	}
 	if _, err := Reference(counted, DP); err == nil {

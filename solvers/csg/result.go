@@ -18,6 +18,8 @@ import (
 type Prices struct {
 	price.Proof
 	price.Work
+	// price of each block, at which the structure is the best of all
+	Blocks *problem.BlockPrice `json:"blocks,omitempty" none:"their number does not count"`
 }
 
 // A Result is the answer to an instance, and how it came about. Its Algorithm is
@@ -99,7 +101,7 @@ func (r *Result) takeOutcome(inst *problem.Instance, out *attempt.Outcome) {
 	r.Seconds.Prepare = out.Prepare
 	r.Notes = append(slices.Clip(inst.Notes), out.Notes...)
 	if out.Prices != nil {
-		r.Prices = &Prices{out.Prices.Proof, out.Prices.Work}
+		r.Prices = &Prices{out.Prices.Proof, out.Prices.Work, out.BlockPrice}
 	}
 }
 

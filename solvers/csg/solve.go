@@ -158,6 +158,9 @@ func (r *run) algorithms() iter.Seq2[Method, attempt.Algorithm] {
 	return func(yield func(Method, attempt.Algorithm) bool) {
 		p := r.plan
 		if r.inst.Blocks() != (problem.Counts{}) {
+			if asked := r.Settings.Algorithm; asked != string(DP) && (!yield(ByPrices, attempt.PricedBlocks{Alone: asked != ""}) || asked != "") {
+				return
+			}
 			yield(p.Method, attempt.Layers{})
 			return
 		}

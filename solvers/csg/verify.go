@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -201,7 +202,22 @@ func verifyPrices(v *solve.Verdict, inst *problem.Instance, r *Result) {
 	limits := price.Settings{Steps: 1 << 36, Columns: 1 << 25}
 	var steps int64
 	var err error
-	if r.Solved != "" {
+	if counts := inst.Blocks(); counts != (problem.Counts{}) {
+		given := inst
+		if r.Prices.Blocks == nil || !r.Prices.Blocks.Proves(counts, len(r.Structure)) {
+			v.Refute("the prices prove nothing of structures of so many blocks")
+			return
+		}
+		as := inst.ConvertTo(problem.Int32, problem.Int64)
+		if !as.Type.Integer() {
+			v.Refute("the prices are those of whole values, which these are not")
+			return
+		}
+		if inst, err = as.Priced(*r.Prices.Blocks, func(mask uint64) bool { return !math.IsInf(given.Value64(mask), -1) }); err != nil {
+			v.Refute("%w", err)
+			return
+		}
+	} else if r.Solved != "" {
 		inst = inst.ConvertTo(r.Solved).Instance
 	} else {
 		inst = inst.Widen().Instance

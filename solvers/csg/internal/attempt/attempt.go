@@ -96,13 +96,14 @@ type Outcome struct {
 	Variant    string           // that ran, with its family
 	Reason     string           // why the variant was chosen, or what was done
 	Structure  problem.Structure
-	Claimed    string        // the structure's total by the algorithm, in decimals
-	Refuted    string        // what an error of the certificate begins with; empty: nothing
-	Solved     problem.Value // type of the integers that were added in place of the instance's values; empty: the values were
-	Prices     *price.Result // the proof by prices; nil: another algorithm
-	Splittings float64       // that were evaluated
-	Sent       int64         // bytes that this process's devices, or its rank, sent to others
-	Prepare    float64       // seconds
+	Claimed    string              // the structure's total by the algorithm, in decimals
+	Refuted    string              // what an error of the certificate begins with; empty: nothing
+	Solved     problem.Value       // type of the integers that were added in place of the instance's values; empty: the values were
+	Prices     *price.Result       // the proof by prices; nil: another algorithm
+	BlockPrice *problem.BlockPrice // at which the prices prove it; nil: blocks cost nothing
+	Splittings float64             // that were evaluated
+	Sent       int64               // bytes that this process's devices, or its rank, sent to others
+	Prepare    float64             // seconds
 	Notes      []string
 }
 

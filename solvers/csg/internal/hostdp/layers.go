@@ -62,6 +62,9 @@ type counted[T problem.Number] struct {
 
 func solveCounted[T problem.Number](ctx context.Context, v []T, allowed func(uint64) bool, counts problem.Counts, workers int, report func(float64)) (problem.Structure, string, error) {
 	n := bits.Len(uint(len(v) - 1))
+	if counts.Least == n {
+		return alone(v, allowed)
+	}
 	c := &counted[T]{v: slices.Clone(v), best: make([][]T, Layers(n, counts)), open: counts.Most == 0, none: least[T]()}
 	problem.InParallel(uint64(len(v)), func(_ int, from, to uint64) {
 		for mask := from; mask < to; mask++ {
@@ -143,6 +146,19 @@ func solveCounted[T problem.Number](ctx context.Context, v []T, allowed func(uin
 		left ^= part
 	}
 	return s, problem.FormatNumber(value), nil
+}
+
+// alone is the structure of agents alone, nil where one is forbidden.
+func alone[T problem.Number](v []T, allowed func(uint64) bool) (problem.Structure, string, error) {
+	var s problem.Structure
+	sum := T(0)
+	for mask := uint64(1); mask < uint64(len(v)); mask <<= 1 {
+		if !allowed(mask) {
+			return nil, "", nil
+		}
+		s, sum = append(s, mask), sum+v[mask]
+	}
+	return s, problem.FormatNumber(sum), nil
 }
 
 // least stands for no structure.

@@ -81,8 +81,8 @@ func New(o *solve.Settings, inst *problem.Instance, kept *checkpoint.Spec) (*Pla
 // checkLayers returns an error where layers of numbers of blocks, a dynamic program on a host's cores, cannot do a solve.
 func checkLayers(o *solve.Settings, inst *problem.Instance, kept *checkpoint.Spec) error {
 	switch {
-	case o.Algorithm != "" && o.Algorithm != string(reference.DP):
-		return solve.InvalidInput("Algorithm", "found %.40q, expected %s or none beside a number of blocks: its layers are a dynamic program on the host's cores", o.Algorithm, reference.DP)
+	case o.Algorithm != "" && o.Algorithm != string(reference.DP) && o.Algorithm != string(ByPrices):
+		return solve.InvalidInput("Algorithm", "found %.40q, expected %s, %s or none beside a number of blocks: prices of blocks, and layers of a dynamic program, work on the host's cores", o.Algorithm, ByPrices, reference.DP)
 	case o.Variant != "":
 		return solve.InvalidInput("Variant", "found %.40q, expected none beside a number of blocks: no kernels count them", o.Variant)
 	case o.RankCount() > 1:

@@ -3,6 +3,7 @@ package packing
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -122,5 +123,29 @@ func TestGivenBidsLoseNoMoreThanTheirConflicts(t *testing.T) {
 		if x.Give(bids); tr.best < worth || pairs != c.Count {
 			t.Fatalf("bids worth %d became a packing of %d; %d pairs, counted %d", worth, tr.best, pairs, c.Count)
 		}
+	}
+}
+
+// In a graph of many bids, whose conflicts are few, lists of the words that are not 0 make the same packings.
+func TestWordsMakeTheSamePackings(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	p := pairs(r, 1500, longSets+100)
+	g := newGraph(len(p.Prices), p.Cliques)
+	live := g.empty()
+	for j := range g.n {
+		live.add(j)
+	}
+	listed, plain := newImprover(g, p.Prices, 1), newImprover(g, p.Prices, 1)
+	if listed.words == nil {
+		t.Fatal("no lists of words")
+	}
+	plain.words = nil
+	for j := range g.n {
+		listed.key[j] = r.Float64()
+	}
+	copy(plain.key, listed.key)
+	a, worth := listed.fill(live, nil)
+	if b, other := plain.fill(live, nil); worth != other || !slices.Equal(a, b) {
+		t.Errorf("found %d bids worth %d with lists and %d worth %d without", len(a), worth, len(b), other)
 	}
 }

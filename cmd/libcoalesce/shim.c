@@ -115,9 +115,12 @@ static int wide(const coalesce_assignment *p, const uint64_t *kernels, int type)
         if (!known) list[others++] = (int32_t)i;
     }
     if (call(kernels[CHECK], &s, 0, 0, 0, 2) != 0) return 0;
-    int64_t bad = 0;
-    for (int64_t j = 0; j < cols; j++) bad |= (dual_col[j] > 0) | ((dual_col[j] != 0) & (row[j] < 0));
-    if (bad) return 0;
+    uint64_t above = 0, free = 0; /* the sign bit: a dual above 0; any bit: one other than 0 of a free column. Compilers make vectors of this */
+    for (int64_t j = 0; j < cols; j++) {
+        above |= -(uint64_t)dual_col[j];
+        free |= (uint64_t)dual_col[j] & (uint64_t)(int64_t)(row[j] >> 31);
+    }
+    if (above >> 63 != 0 || free != 0) return 0;
     if (s.slack == 0 && s.rounded == 0) return 1;
     if (type == 2) return 0;
     for (int64_t k = 0; k < others; k++) /* no row but these could gain, and they have no other column to within rounding */

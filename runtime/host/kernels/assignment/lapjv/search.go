@@ -431,16 +431,24 @@ func Turn[T Cost](costs []T, rows, cols int, to []float64, negate bool) {
 		return
 	}
 	k := FastestKernels[T]()
-	sign, band, whole := 0, 0, 0
+	sign := 0
 	if negate {
 		sign = math.MinInt64
 	}
-	if k.lanes > 0 {
-		band, whole = rows/k.lanes*k.lanes, cols/k.lanes*k.lanes
-	}
 	size := int(unsafe.Sizeof(costs[0]))
-	for i := 0; i < band && whole > 0; i += k.lanes {
-		k.turn(unsafe.Pointer(&costs[i*cols]), cols*size, whole, &to[i], rows*8, sign)
+	if n := k.lanes; n > 0 && rows >= n && cols >= n { // the last bands of rows and columns overlap those before
+		whole := cols / n * n
+		turn := func(i, j, some int) {
+			k.turn(unsafe.Pointer(&costs[i*cols+j]), cols*size, some, &to[j*rows+i], rows*8, sign)
+		}
+		for i := 0; i < rows; i += n {
+			at := min(i, rows-n)
+			turn(at, 0, whole)
+			if whole < cols {
+				turn(at, cols-n, n)
+			}
+		}
+		return
 	}
 	_, integer := any(costs[0]).(int32)
 	forbidden := 0
@@ -448,11 +456,7 @@ func Turn[T Cost](costs []T, rows, cols int, to []float64, negate bool) {
 		forbidden = math.MaxInt32
 	}
 	for i := range rows {
-		first := 0
-		if i < band {
-			first = whole
-		}
-		for j := first; j < cols; j++ {
+		for j := range cols {
 			c := costs[i*cols+j]
 			x := float64(c)
 			if negate {

@@ -190,6 +190,107 @@ func TestMatchOfWideFloats(t *testing.T) {
 	}
 }
 
+// Match is exact for matrices of all kinds, types and shapes: small ones against big integers, larger ones, of integers, against the paths over int64s.
+func TestMatchOfAllKinds(t *testing.T) {
+	const rounds = 300
+	r := rand.New(rand.NewPCG(20, 26))
+	var q, plain QuickSolver
+	for round := range rounds {
+		kind, rows, cols := round%8, 1+r.IntN(8), 1+r.IntN(8)
+		switch r.IntN(6) {
+		case 0:
+			rows = 1
+		case 1:
+			cols = 1
+		case 2, 3:
+			cols = rows
+		}
+		large := round%15 == 14
+		if large {
+			kind = []int{0, 1, 2, 3, 5, 6}[r.IntN(6)]
+			rows = 60 + r.IntN(80)
+			if round%60 == 59 {
+				rows = 400 + r.IntN(30)
+			}
+			if cols = rows; round%60 == 29 {
+				cols = 1 + r.IntN(rows)
+			}
+		}
+		inst := &problem.Instance{Rows: rows, Cols: cols, Maximize: r.IntN(3) == 0}
+		x := make([]float64, rows*cols)
+		for k := range x {
+			switch kind {
+			case 0: // ties
+				x[k] = float64(r.IntN(4))
+			case 1:
+				x[k] = float64(r.IntN(1<<20) - 1<<19)
+			case 2: // most pairs forbidden
+				if x[k] = float64(r.IntN(100)); r.IntN(100) >= 3 && (k/cols%cols != k%cols || round%7 == 0) {
+					x[k] = math.Inf(1)
+				}
+			case 3: // nearly all the same
+				if x[k] = 50; r.IntN(15) == 0 {
+					x[k] = float64(r.IntN(100))
+				}
+			case 4: // any magnitude
+				x[k] = math.Ldexp(r.NormFloat64(), r.IntN(1900)-950)
+			case 5: // the ends of int32
+				x[k] = float64(r.IntN(1<<32-1)) + math.MinInt32
+			case 6: // a half of the pairs forbidden
+				if x[k] = float64(r.IntN(1000) - 500); r.IntN(2) == 0 {
+					x[k] = math.Inf(1)
+				}
+			default:
+				x[k] = 1/float64(1+r.IntN(3)) + float64(r.IntN(3))*0x1p-52
+			}
+		}
+		switch kind := (round / 8) % 4; {
+		case kind < 2 && round%8 != 4 && round%8 != 7 || large && kind < 2:
+			problem.SetCosts(inst, make([]int32, len(x)))
+			for k, c := range x {
+				if inst.I32[k] = math.MaxInt32; !math.IsInf(c, 1) {
+					inst.I32[k] = int32(c)
+				}
+			}
+		case kind == 2 && round%8 != 4:
+			problem.SetCosts(inst, make([]float32, len(x)))
+			for k, c := range x {
+				if inst.F32[k] = float32(c); inst.Maximize && math.IsInf(c, 1) {
+					inst.F32[k] = -inst.F32[k]
+				}
+			}
+		default:
+			problem.SetCosts(inst, x)
+			for k, c := range x {
+				if inst.Maximize && math.IsInf(c, 1) {
+					x[k] = -c
+				}
+			}
+		}
+		column := make([]int32, rows)
+		m, err := matchOf(&q, inst, column)
+		what := fmt.Sprintf("round %d, kind %d, %s, %d x %d", round, kind, inst.Type, rows, cols)
+		if !large {
+			isOptimal(t, what, inst, column, nil, err)
+			if _, full := best(inst); full == errors.Is(err, solve.ErrInfeasible) {
+				t.Errorf("%s: found %v, a full matching: %t", what, err, full)
+			}
+		} else {
+			want, _, _, found, failed := plain.solve(inst)
+			if found {
+				if sum, n := sumOf(inst, want); err != nil || m.Matched != n || sum.Cmp(firstOf(sumOf(inst, column))) != 0 {
+					t.Errorf("%s: found %+v, %v, expected %v", what, m, err, sum)
+				}
+			} else if failed == nil && !errors.Is(err, solve.ErrInfeasible) {
+				t.Errorf("%s: found %+v, %v, expected no full matching", what, m, err)
+			}
+		}
+		if err == nil && (!m.Proven || m.Gap != 0) {
+			t.Errorf("%s: found %+v, expected it proven", what, m)
+		}
+	}
+}
+
 // FuzzMatch compares with the optimum in big integers.
 func FuzzMatch(f *testing.F) {
 	f.Add(uint8(3), uint8(4), uint8(0), []byte("0123456789abcdefghijklmnopqrstuvwxyz"))

@@ -35,7 +35,7 @@ const (
 	slack                   // sum of what matched pairs cost more than their duals, in units
 	rounded                 // not 0: units rounded a cost
 	near                    // columns
-	nearby                  // bits of each row's near columns, a byte a block
+	nearby                  // bits of each row's near columns, a byte for eight
 	nearbyStride            // bytes from row to row
 )
 
@@ -1030,40 +1030,88 @@ func (g *writer) check() {
 	g.asm.MOVQ(operand.Mem{Base: u, Index: i, Scale: 8}, low)
 	g.asm.CMPQ(low, open)
 	g.goTo(g.asm.JNE, known)
-	marks := g.wide && g.elem != "Int32"
+	marks := g.elem != "Int32"
 	var lists reg.GPVirtual
 	var bar reg.VecVirtual
 	if marks { // of what costs less than the matched pair, and nearly as little
 		lists = g.field(nearbyStride)
 		g.asm.IMULQ(i, lists)
-		g.asm.ADDQ(operand.Mem{Base: g.s, Disp: nearby}, lists)
+		if g.wide {
+			g.asm.ADDQ(operand.Mem{Base: g.s, Disp: nearby}, lists)
+		} else { // 0 without marks
+			list := g.field(nearby)
+			g.asm.ADDQ(list, lists)
+			g.asm.TESTQ(list, list)
+			g.asm.CMOVQEQ(list, lists)
+		}
 		at, t := g.asm.GP64(), g.asm.GP64()
 		g.asm.MOVLQSX(four(own, i), at)
 		g.asm.MOVQ(g.matchedUnits(r, c, at), t)
 		g.asm.SUBQ(operand.Mem{Base: w, Index: at, Scale: 8}, t)
-		g.asm.ADDQ(operand.I32(nearbyUnits), t)
+		if g.wide {
+			g.asm.ADDQ(operand.I32(nearbyUnits), t)
+		} else { // AVX2 compares with the next
+			g.asm.ADDQ(operand.I32(nearbyUnits+1), t)
+		}
 		bar = g.broadcastInt(t)
 	}
 	least := [2]reg.VecVirtual{g.vector(), g.vector()}
 	for b := range 2 {
 		g.asm.VMOVAPD(large, least[b])
 	}
-	g.blocks(m, 2, func(j reg.Register, b int, last bool) {
-		var x reg.VecVirtual
-		if g.elem == "Int32" {
-			x = g.loadInts(g.cost(c, j, b), large, last)
-		} else {
-			x = g.load(g.cost(c, j, b), last)
-			g.units(r, x, lost)
+	g.groups(m, 2, func(j reg.Register, n int, last bool) {
+		bits := g.asm.GP64() // of AVX2's blocks
+		for b := range n {
+			var x reg.VecVirtual
+			if g.elem == "Int32" {
+				x = g.loadInts(g.cost(c, j, b), large, last)
+			} else {
+				x = g.load(g.cost(c, j, b), last)
+				g.units(r, x, lost)
+			}
+			g.asm.VPSUBQ(g.eight(w, j, b), x, x)
+			g.lessInt(x, least[b])
+			switch {
+			case !marks:
+			case g.wide:
+				k, t := g.asm.K(), g.asm.GP64()
+				g.asm.VPCMPQ(operand.Imm(2), bar, x, k)
+				g.asm.MOVQ(j, t)
+				g.asm.SHRQ(operand.Imm(3), t)
+				g.asm.KMOVB(k, operand.Mem{Base: lists, Index: t, Scale: 1, Disp: b})
+			default:
+				more, none := bits, g.label("none")
+				g.asm.TESTQ(lists, lists)
+				g.goTo(g.asm.JEQ, none)
+				g.asm.VPCMPGTQ(x, bar, x)
+				if b > 0 {
+					more = g.asm.GP64()
+				}
+				g.asm.VMOVMSKPD(x, more.As32())
+				if b > 0 {
+					g.asm.SHLL(operand.Imm(4), more.As32())
+					g.asm.ORL(more.As32(), bits.As32())
+				}
+				g.asm.Label(none)
+			}
 		}
-		g.asm.VPSUBQ(g.eight(w, j, b), x, x)
-		g.lessInt(x, least[b])
-		if marks {
-			k, t := g.asm.K(), g.asm.GP64()
-			g.asm.VPCMPQ(operand.Imm(2), bar, x, k)
-			g.asm.MOVQ(j, t)
-			g.asm.SHRQ(operand.Imm(3), t)
-			g.asm.KMOVB(k, operand.Mem{Base: lists, Index: t, Scale: 1, Disp: b})
+		if marks && !g.wide { // a byte is two blocks
+			none := g.label("none")
+			g.asm.TESTQ(lists, lists)
+			g.goTo(g.asm.JEQ, none)
+			m, first := operand.Mem{Base: lists}, g.label("first")
+			if last {
+				g.asm.TESTL(operand.U32(4), j.(reg.GPVirtual).As32())
+				g.goTo(g.asm.JEQ, first)
+				g.asm.SHLL(operand.Imm(4), bits.As32())
+				g.asm.ORB(m, bits.As8())
+				g.asm.Label(first)
+			}
+			g.asm.MOVB(bits.As8(), m)
+			if n == 2 {
+				g.asm.INCQ(lists)
+			}
+			g.asm.Label(none)
 		}
 	})
 	g.lessInt(least[1], least[0])

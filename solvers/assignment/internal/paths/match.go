@@ -265,7 +265,7 @@ func solve[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize boo
 
 // bySomePairs is solve for a square that forbids most pairs, by lists of the others; false also where other methods are faster.
 func bySomePairs[T problem.Number](s *Matcher, rows, cols int, costs []T, scale float64, column []int32) bool {
-	if rows < fewestAllowed {
+	if rows < fewestAllowed() {
 		return false
 	}
 	n, ok := collect(&s.sparse, costs, problem.Forbidden[T](false), false, mostAllowed*rows)
@@ -410,6 +410,9 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 	} else {
 		q.SetScale(most, integer)
 	}
+	if kernels.Name == "avx2" && coarse(s.own, most) { // sums in float64 are exact, so that near pairs are not looked for
+		q.LeaveNearby()
+	}
 	s.listed, s.lost = listed, false
 	if listed {
 		_, units, _ := q.Slack()
@@ -435,6 +438,21 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 	}
 	slack, _, _ := q.Slack()
 	return scale == 0 || slack == 0 || s.close(kernels, int(slack), 0, many) && tighten(s, kernels, costs)
+}
+
+// coarse reports whether numbers are multiples of 2^-52 of the largest power of two that is no larger than most.
+func coarse(list []float64, most float64) bool {
+	b := math.Float64bits(most) >> 52 & 0x7ff
+	if b < 64 || b > 1980 {
+		return false
+	}
+	scale := math.Float64frombits((1023 + 1023 + 52 - b) << 52)
+	for _, x := range list {
+		if x *= scale; float64(int64(x)) != x {
+			return false
+		}
+	}
+	return true
 }
 
 // magnitude is the largest magnitude of some numbers, an infinity or no number where one is.

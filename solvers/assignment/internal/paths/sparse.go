@@ -90,12 +90,19 @@ func isSparse[T problem.Number](rows, cols int, costs []T) (common T, ok bool) {
 	}
 	common, ok = usual(costs)
 	forbids := common == problem.Forbidden[T](false) || common == problem.Forbidden[T](true)
-	return common, ok && (!forbids || rows != cols || n >= fewestAllowed)
+	return common, ok && (!forbids || rows != cols || n >= fewestAllowed())
 }
 
-// Of squares that forbid most pairs, those of fewer rows than fewestAllowed are solved sooner by whole rows, and those with more than mostAllowed other pairs a
-// row as if all pairs were allowed.
-const fewestAllowed, mostAllowed = 400, 20
+// mostAllowed is the most pairs a row, of squares that forbid most, that are all listed.
+const mostAllowed = 20
+
+// fewestAllowed is how many rows there are from which on squares that forbid most pairs are solved sooner by lists of the others.
+func fewestAllowed() int {
+	if lapjv.FastestKernels[float64]().Name == "avx512" {
+		return 400
+	}
+	return 200
+}
 
 // forbidsMost reports whether a square's usual cost forbids a pair.
 func forbidsMost[T problem.Number](rows, cols int, costs []T) bool {

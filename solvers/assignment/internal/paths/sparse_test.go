@@ -190,7 +190,7 @@ func someOf[T int32 | float32 | float64](t *testing.T, draw func(*rand.Rand) T) 
 	forbidden := problem.Forbidden[T](false)
 	var some, whole Matcher
 	for round := range 6 {
-		n := fewestAllowed + r.IntN(30)
+		n := fewestAllowed() + r.IntN(30)
 		costs, column := make([]T, n*n), make([]int32, n)
 		for k := range costs {
 			costs[k] = forbidden

@@ -963,7 +963,7 @@ bad65:
 	RET
 
 // func checkFloat64AVX2(s *byte, raise int) int
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·checkFloat64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), CX
@@ -995,18 +995,18 @@ TEXT ·checkFloat64AVX2(SB), NOSPLIT, $0-24
 	VMOVQ        DX, X7
 	VBROADCASTSD X7, Y7
 	MOVQ         48(AX), DX
-	MOVQ         136(AX), BX
+	MOVQ         136(AX), R8
 	VXORPD       Y8, Y8, Y8
-	MOVQ         CX, SI
-	ADDQ         $0x03, SI
-	ANDQ         $-4, SI
-	MOVQ         raise+8(FP), DI
-	TESTQ        DI, DI
+	MOVQ         CX, R9
+	ADDQ         $0x03, R9
+	ANDQ         $-4, R9
+	MOVQ         raise+8(FP), R10
+	TESTQ        R10, R10
 	JNE          raises101
-	XORQ         DI, DI
+	XORQ         R10, R10
 
 prices100:
-	VMOVUPD (DX)(DI*8), Y9
+	VMOVUPD (DX)(R10*8), Y9
 	VMULPD  Y2, Y9, Y9
 	VMAXPD  Y4, Y9, Y9
 	VMINPD  Y3, Y9, Y9
@@ -1020,172 +1020,235 @@ prices100:
 	VADDPD  Y5, Y9, Y9
 	VPSUBQ  Y5, Y9, Y9
 	VPADDQ  Y11, Y9, Y9
-	VMOVUPD Y9, (BX)(DI*8)
-	ADDQ    $0x04, DI
-	CMPQ    DI, SI
+	VMOVUPD Y9, (R8)(R10*8)
+	ADDQ    $0x04, R10
+	CMPQ    R10, R9
 	JLT     prices100
 
 raises101:
 	MOVQ         56(AX), DX
-	MOVQ         128(AX), SI
-	XORQ         DI, DI
-	XORQ         R8, R8
-	MOVQ         (AX), R9
-	MOVQ         $0x2000000000000000, R10
-	VMOVQ        R10, X9
+	MOVQ         128(AX), R9
+	XORQ         R10, R10
+	XORQ         R11, R11
+	MOVQ         (AX), R12
+	MOVQ         $0x2000000000000000, R13
+	VMOVQ        R13, X9
 	VBROADCASTSD X9, Y9
 
 rows102:
-	CMPQ    DI, 16(AX)
-	JGE     done103
-	MOVQ    $0x8000000000000000, R11
-	MOVQ    (SI)(DI*8), R10
-	CMPQ    R10, R11
-	JNE     known105
-	VMOVAPD Y9, Y10
-	VMOVAPD Y9, Y11
-	XORQ    R10, R10
+	CMPQ         R10, 16(AX)
+	JGE          done103
+	MOVQ         $0x8000000000000000, R14
+	MOVQ         (R9)(R10*8), R13
+	CMPQ         R13, R14
+	JNE          known105
+	MOVQ         184(AX), R13
+	IMULQ        R10, R13
+	MOVQ         176(AX), R14
+	ADDQ         R14, R13
+	TESTQ        R14, R14
+	CMOVQEQ      R14, R13
+	MOVLQSX      (DX)(R10*4), R14
+	VMOVSD       (R12)(R14*8), X10
+	VMULSD       X2, X10, X10
+	VMAXSD       X4, X10, X10
+	VMINSD       X3, X10, X10
+	VCVTSD2SIQ   X10, R15
+	SUBQ         (R8)(R14*8), R15
+	ADDQ         $+1048577, R15
+	VMOVQ        R15, X10
+	VPBROADCASTQ X10, Y10
+	VMOVAPD      Y9, Y11
+	VMOVAPD      Y9, Y12
+	XORQ         R14, R14
 
 turn106:
-	LEAQ      8(R10), R11
-	CMPQ      R11, CX
+	LEAQ      8(R14), R15
+	CMPQ      R15, CX
 	JGT       end107
-	VMOVUPD   (R9)(R10*8), Y12
-	VMULPD    Y2, Y12, Y12
-	VMAXPD    Y4, Y12, Y12
-	VMINPD    Y3, Y12, Y12
-	VROUNDPD  $0x08, Y12, Y13
-	VSUBPD    Y13, Y12, Y13
-	VORPD     Y13, Y8, Y8
-	VMULPD    Y6, Y12, Y13
+	VMOVUPD   (R12)(R14*8), Y13
+	VMULPD    Y2, Y13, Y13
+	VMAXPD    Y4, Y13, Y13
+	VMINPD    Y3, Y13, Y13
+	VROUNDPD  $0x08, Y13, Y14
+	VSUBPD    Y14, Y13, Y14
+	VORPD     Y14, Y8, Y8
+	VMULPD    Y6, Y13, Y14
+	VADDPD    Y5, Y14, Y14
+	VPSUBQ    Y5, Y14, Y15
+	VPSLLQ    $0x1a, Y15, Y15
+	VSUBPD    Y5, Y14, Y14
+	VMULPD    Y7, Y14, Y14
+	VSUBPD    Y14, Y13, Y13
 	VADDPD    Y5, Y13, Y13
-	VPSUBQ    Y5, Y13, Y14
-	VPSLLQ    $0x1a, Y14, Y14
-	VSUBPD    Y5, Y13, Y13
-	VMULPD    Y7, Y13, Y13
-	VSUBPD    Y13, Y12, Y12
-	VADDPD    Y5, Y12, Y12
-	VPSUBQ    Y5, Y12, Y12
-	VPADDQ    Y14, Y12, Y12
-	VPSUBQ    (BX)(R10*8), Y12, Y12
-	VPCMPGTQ  Y12, Y10, Y13
-	VBLENDVPD Y13, Y12, Y10, Y10
-	VMOVUPD   32(R9)(R10*8), Y12
-	VMULPD    Y2, Y12, Y12
-	VMAXPD    Y4, Y12, Y12
-	VMINPD    Y3, Y12, Y12
-	VROUNDPD  $0x08, Y12, Y13
-	VSUBPD    Y13, Y12, Y13
-	VORPD     Y13, Y8, Y8
-	VMULPD    Y6, Y12, Y13
+	VPSUBQ    Y5, Y13, Y13
+	VPADDQ    Y15, Y13, Y13
+	VPSUBQ    (R8)(R14*8), Y13, Y13
+	VPCMPGTQ  Y13, Y11, Y14
+	VBLENDVPD Y14, Y13, Y11, Y11
+	TESTQ     R13, R13
+	JEQ       none108
+	VPCMPGTQ  Y13, Y10, Y13
+	VMOVMSKPD Y13, BX
+
+none108:
+	VMOVUPD   32(R12)(R14*8), Y13
+	VMULPD    Y2, Y13, Y13
+	VMAXPD    Y4, Y13, Y13
+	VMINPD    Y3, Y13, Y13
+	VROUNDPD  $0x08, Y13, Y14
+	VSUBPD    Y14, Y13, Y14
+	VORPD     Y14, Y8, Y8
+	VMULPD    Y6, Y13, Y14
+	VADDPD    Y5, Y14, Y14
+	VPSUBQ    Y5, Y14, Y15
+	VPSLLQ    $0x1a, Y15, Y15
+	VSUBPD    Y5, Y14, Y14
+	VMULPD    Y7, Y14, Y14
+	VSUBPD    Y14, Y13, Y13
 	VADDPD    Y5, Y13, Y13
-	VPSUBQ    Y5, Y13, Y14
-	VPSLLQ    $0x1a, Y14, Y14
-	VSUBPD    Y5, Y13, Y13
-	VMULPD    Y7, Y13, Y13
-	VSUBPD    Y13, Y12, Y12
-	VADDPD    Y5, Y12, Y12
-	VPSUBQ    Y5, Y12, Y12
-	VPADDQ    Y14, Y12, Y12
-	VPSUBQ    32(BX)(R10*8), Y12, Y12
-	VPCMPGTQ  Y12, Y11, Y13
-	VBLENDVPD Y13, Y12, Y11, Y11
-	MOVQ      R11, R10
-	JMP       turn106
+	VPSUBQ    Y5, Y13, Y13
+	VPADDQ    Y15, Y13, Y13
+	VPSUBQ    32(R8)(R14*8), Y13, Y13
+	VPCMPGTQ  Y13, Y12, Y14
+	VBLENDVPD Y14, Y13, Y12, Y12
+	TESTQ     R13, R13
+	JEQ       none109
+	VPCMPGTQ  Y13, Y10, Y13
+	VMOVMSKPD Y13, R14
+	SHLL      $0x04, R14
+	ORL       R14, BX
+
+none109:
+	TESTQ R13, R13
+	JEQ   none110
+	MOVB  BL, (R13)
+	INCQ  R13
+
+none110:
+	MOVQ R15, R14
+	JMP  turn106
 
 end107:
-	LEAQ      4(R10), R11
-	CMPQ      R11, CX
-	JGT       end109
-	VMOVUPD   (R9)(R10*8), Y12
-	VMULPD    Y2, Y12, Y12
-	VMAXPD    Y4, Y12, Y12
-	VMINPD    Y3, Y12, Y12
-	VROUNDPD  $0x08, Y12, Y13
-	VSUBPD    Y13, Y12, Y13
-	VORPD     Y13, Y8, Y8
-	VMULPD    Y6, Y12, Y13
+	LEAQ      4(R14), R15
+	CMPQ      R15, CX
+	JGT       end113
+	VMOVUPD   (R12)(R14*8), Y13
+	VMULPD    Y2, Y13, Y13
+	VMAXPD    Y4, Y13, Y13
+	VMINPD    Y3, Y13, Y13
+	VROUNDPD  $0x08, Y13, Y14
+	VSUBPD    Y14, Y13, Y14
+	VORPD     Y14, Y8, Y8
+	VMULPD    Y6, Y13, Y14
+	VADDPD    Y5, Y14, Y14
+	VPSUBQ    Y5, Y14, Y15
+	VPSLLQ    $0x1a, Y15, Y15
+	VSUBPD    Y5, Y14, Y14
+	VMULPD    Y7, Y14, Y14
+	VSUBPD    Y14, Y13, Y13
 	VADDPD    Y5, Y13, Y13
-	VPSUBQ    Y5, Y13, Y14
-	VPSLLQ    $0x1a, Y14, Y14
-	VSUBPD    Y5, Y13, Y13
-	VMULPD    Y7, Y13, Y13
-	VSUBPD    Y13, Y12, Y12
-	VADDPD    Y5, Y12, Y12
-	VPSUBQ    Y5, Y12, Y12
-	VPADDQ    Y14, Y12, Y12
-	VPSUBQ    (BX)(R10*8), Y12, Y12
-	VPCMPGTQ  Y12, Y10, Y13
-	VBLENDVPD Y13, Y12, Y10, Y10
-	MOVQ      R11, R10
+	VPSUBQ    Y5, Y13, Y13
+	VPADDQ    Y15, Y13, Y13
+	VPSUBQ    (R8)(R14*8), Y13, Y13
+	VPCMPGTQ  Y13, Y11, Y14
+	VBLENDVPD Y14, Y13, Y11, Y11
+	TESTQ     R13, R13
+	JEQ       none114
+	VPCMPGTQ  Y13, Y10, Y13
+	VMOVMSKPD Y13, SI
 
-end109:
-	CMPQ       R10, CX
-	JGE        whole110
-	VMASKMOVPD (R9)(R10*8), Y1, Y12
-	VBLENDVPD  Y1, Y12, Y0, Y12
-	VMULPD     Y2, Y12, Y12
-	VMAXPD     Y4, Y12, Y12
-	VMINPD     Y3, Y12, Y12
-	VROUNDPD   $0x08, Y12, Y13
-	VSUBPD     Y13, Y12, Y13
-	VORPD      Y13, Y8, Y8
-	VMULPD     Y6, Y12, Y13
+none114:
+	TESTQ R13, R13
+	JEQ   none115
+	MOVB  SI, (R13)
+
+none115:
+	MOVQ R15, R14
+
+end113:
+	CMPQ       R14, CX
+	JGE        whole117
+	VMASKMOVPD (R12)(R14*8), Y1, Y13
+	VBLENDVPD  Y1, Y13, Y0, Y13
+	VMULPD     Y2, Y13, Y13
+	VMAXPD     Y4, Y13, Y13
+	VMINPD     Y3, Y13, Y13
+	VROUNDPD   $0x08, Y13, Y14
+	VSUBPD     Y14, Y13, Y14
+	VORPD      Y14, Y8, Y8
+	VMULPD     Y6, Y13, Y14
+	VADDPD     Y5, Y14, Y14
+	VPSUBQ     Y5, Y14, Y15
+	VPSLLQ     $0x1a, Y15, Y15
+	VSUBPD     Y5, Y14, Y14
+	VMULPD     Y7, Y14, Y14
+	VSUBPD     Y14, Y13, Y13
 	VADDPD     Y5, Y13, Y13
-	VPSUBQ     Y5, Y13, Y14
-	VPSLLQ     $0x1a, Y14, Y14
-	VSUBPD     Y5, Y13, Y13
-	VMULPD     Y7, Y13, Y13
-	VSUBPD     Y13, Y12, Y12
-	VADDPD     Y5, Y12, Y12
-	VPSUBQ     Y5, Y12, Y12
-	VPADDQ     Y14, Y12, Y12
-	VPSUBQ     (BX)(R10*8), Y12, Y12
-	VPCMPGTQ   Y12, Y10, Y13
-	VBLENDVPD  Y13, Y12, Y10, Y10
+	VPSUBQ     Y5, Y13, Y13
+	VPADDQ     Y15, Y13, Y13
+	VPSUBQ     (R8)(R14*8), Y13, Y13
+	VPCMPGTQ   Y13, Y11, Y14
+	VBLENDVPD  Y14, Y13, Y11, Y11
+	TESTQ      R13, R13
+	JEQ        none118
+	VPCMPGTQ   Y13, Y10, Y13
+	VMOVMSKPD  Y13, DI
 
-whole110:
-	VPCMPGTQ     Y11, Y10, Y12
-	VBLENDVPD    Y12, Y11, Y10, Y10
-	VEXTRACTI128 $0x01, Y10, X11
-	VMOVDQU      X10, X10
-	VPCMPGTQ     X11, X10, X12
-	VBLENDVPD    X12, X11, X10, X11
-	VPUNPCKHQDQ  X11, X11, X10
+none118:
+	TESTQ R13, R13
+	JEQ   none119
+	TESTL $0x00000004, R14
+	JEQ   first120
+	SHLL  $0x04, DI
+	ORB   (R13), DI
+
+first120:
+	MOVB DI, (R13)
+
+none119:
+whole117:
+	VPCMPGTQ     Y12, Y11, Y10
+	VBLENDVPD    Y10, Y12, Y11, Y11
+	VEXTRACTI128 $0x01, Y11, X10
+	VMOVDQU      X11, X11
 	VPCMPGTQ     X10, X11, X12
-	VBLENDVPD    X12, X10, X11, X11
-	VMOVQ        X11, R10
-	MOVQ         R10, (SI)(DI*8)
+	VBLENDVPD    X12, X10, X11, X10
+	VPUNPCKHQDQ  X10, X10, X11
+	VPCMPGTQ     X11, X10, X12
+	VBLENDVPD    X12, X11, X10, X10
+	VMOVQ        X10, R13
+	MOVQ         R13, (R9)(R10*8)
 
 known105:
-	MOVLQSX    (DX)(DI*4), R11
-	VMOVSD     (R9)(R11*8), X10
+	MOVLQSX    (DX)(R10*4), R14
+	VMOVSD     (R12)(R14*8), X10
 	VMULSD     X2, X10, X10
 	VMAXSD     X4, X10, X10
 	VMINSD     X3, X10, X10
-	VCVTSD2SIQ X10, R12
-	SUBQ       (BX)(R11*8), R12
-	SUBQ       R10, R12
-	ADDQ       R12, R8
-	MOVQ       $0x0080000000000000, R10
-	CMPQ       R12, R10
+	VCVTSD2SIQ X10, R15
+	SUBQ       (R8)(R14*8), R15
+	SUBQ       R13, R15
+	ADDQ       R15, R11
+	MOVQ       $0x0080000000000000, R13
+	CMPQ       R15, R13
 	JHI        bad104
-	CMPQ       R8, R10
+	CMPQ       R11, R13
 	JHI        bad104
-	TESTQ      R12, R12
-	JEQ        still111
-	MOVQ       raise+8(FP), R10
-	CMPQ       R10, $0x00
-	JEQ        still111
-	ADDQ       R12, (BX)(R11*8)
+	TESTQ      R15, R15
+	JEQ        still121
+	MOVQ       raise+8(FP), R13
+	CMPQ       R13, $0x00
+	JEQ        still121
+	ADDQ       R15, (R8)(R14*8)
 
-still111:
-	ADDQ 8(AX), R9
-	INCQ DI
+still121:
+	ADDQ 8(AX), R12
+	INCQ R10
 	JMP  rows102
 
 done103:
-	MOVQ         R8, 152(AX)
+	MOVQ         R11, 152(AX)
 	VEXTRACTF128 $0x01, Y8, X0
 	VORPD        X0, X8, X8
 	VUNPCKHPD    X8, X8, X0
@@ -1254,10 +1317,10 @@ TEXT ·closeFloat64AVX2(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn112:
+turn122:
 	LEAQ      4(DI), R8
 	CMPQ      R8, CX
-	JGT       end113
+	JGT       end123
 	VXORPD    Y9, Y9, Y9
 	VMOVUPD   (BX)(DI*8), Y10
 	VMULPD    Y2, Y10, Y10
@@ -1282,31 +1345,31 @@ turn112:
 	XORL      $0x0f, R9
 	MOVQ      lost+24(FP), R10
 	CMPQ      R10, $0x00
-	JEQ       all114
+	JEQ       all124
 	VXORPD    Y10, Y10, Y10
 	VCMPPD    $0x04, Y10, Y9, Y9
 	VMOVMSKPD Y9, R10
 	ANDL      R10, R9
 
-all114:
+all124:
 	TESTL R9, R9
-	JEQ   none116
+	JEQ   none126
 
-lane115:
+lane125:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane115
+	JNE    lane125
 
-none116:
+none126:
 	MOVQ R8, DI
-	JMP  turn112
+	JMP  turn122
 
-end113:
+end123:
 	CMPQ       DI, CX
-	JGE        whole117
+	JGE        whole127
 	VXORPD     Y9, Y9, Y9
 	VMASKMOVPD (BX)(DI*8), Y1, Y10
 	VBLENDVPD  Y1, Y10, Y0, Y10
@@ -1332,26 +1395,26 @@ end113:
 	XORL       $0x0f, CX
 	MOVQ       lost+24(FP), DX
 	CMPQ       DX, $0x00
-	JEQ        all118
+	JEQ        all128
 	VXORPD     Y0, Y0, Y0
 	VCMPPD     $0x04, Y0, Y9, Y0
 	VMOVMSKPD  Y0, DX
 	ANDL       DX, CX
 
-all118:
+all128:
 	TESTL CX, CX
-	JEQ   none120
+	JEQ   none130
 
-lane119:
+lane129:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane119
+	JNE    lane129
 
-none120:
-whole117:
+none130:
+whole127:
 	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -1384,19 +1447,19 @@ TEXT ·nearestFloat64AVX2(SB), NOSPLIT, $0-16
 	VXORPD       Y4, Y4, Y4
 	VXORPD       Y5, Y5, Y5
 
-rows121:
+rows131:
 	CMPQ    DX, 16(AX)
-	JGE     done122
+	JGE     done132
 	VMOVAPD Y0, Y6
 	VMOVAPD Y0, Y7
 	VMOVAPD Y0, Y8
 	VMOVAPD Y0, Y9
 	XORQ    R11, R11
 
-turn125:
+turn135:
 	LEAQ    16(R11), R12
 	CMPQ    R12, CX
-	JGT     end126
+	JGT     end136
 	VMOVUPD (SI)(R11*8), Y10
 	VMINPD  Y6, Y10, Y6
 	VADDPD  Y10, Y2, Y2
@@ -1410,28 +1473,28 @@ turn125:
 	VMINPD  Y9, Y10, Y9
 	VADDPD  Y10, Y5, Y5
 	MOVQ    R12, R11
-	JMP     turn125
+	JMP     turn135
 
-end126:
-turn127:
+end136:
+turn137:
 	LEAQ    4(R11), R12
 	CMPQ    R12, CX
-	JGT     end128
+	JGT     end138
 	VMOVUPD (SI)(R11*8), Y10
 	VMINPD  Y6, Y10, Y6
 	VADDPD  Y10, Y2, Y2
 	MOVQ    R12, R11
-	JMP     turn127
+	JMP     turn137
 
-end128:
+end138:
 	CMPQ       R11, CX
-	JGE        whole129
+	JGE        whole139
 	VMASKMOVPD (SI)(R11*8), Y1, Y10
 	VBLENDVPD  Y1, Y10, Y0, Y10
 	VMINPD     Y6, Y10, Y6
 	VADDPD     Y10, Y2, Y2
 
-whole129:
+whole139:
 	VMINPD       Y6, Y8, Y6
 	VMINPD       Y7, Y9, Y7
 	VMINPD       Y6, Y7, Y6
@@ -1441,15 +1504,15 @@ whole129:
 	VPERMILPD    $0x01, X6, X7
 	VMINPD       X6, X7, X6
 	VUCOMISD     X6, X0
-	JLS          bad123
+	JLS          bad133
 	VMOVSD       X6, (R10)(DX*8)
 	VBROADCASTSD X6, Y6
 	XORQ         R12, R12
 
-turn131:
+turn141:
 	LEAQ      16(R12), R11
 	CMPQ      R11, CX
-	JGT       end132
+	JGT       end142
 	VMOVUPD   (SI)(R12*8), Y7
 	VCMPPD    $0x00, Y7, Y6, Y7
 	VMOVMSKPD Y7, R13
@@ -1469,79 +1532,79 @@ turn131:
 	SHLQ      $0x0c, R14
 	ORQ       R14, R13
 	TESTQ     R13, R13
-	JEQ       miss133
+	JEQ       miss143
 	TZCNTQ    R13, R11
 	ADDQ      R12, R11
-	JMP       found130
+	JMP       found140
 
-miss133:
+miss143:
 	MOVQ R11, R12
-	JMP  turn131
+	JMP  turn141
 
-end132:
-turn134:
+end142:
+turn144:
 	LEAQ      4(R12), R11
 	CMPQ      R11, CX
-	JGT       end135
+	JGT       end145
 	VMOVUPD   (SI)(R12*8), Y7
 	VCMPPD    $0x00, Y7, Y6, Y7
 	VMOVMSKPD Y7, R13
 	TESTQ     R13, R13
-	JEQ       miss136
+	JEQ       miss146
 	TZCNTQ    R13, R11
 	ADDQ      R12, R11
-	JMP       found130
+	JMP       found140
 
-miss136:
+miss146:
 	MOVQ R11, R12
-	JMP  turn134
+	JMP  turn144
 
-end135:
+end145:
 	CMPQ       R12, CX
-	JGE        whole137
+	JGE        whole147
 	VMASKMOVPD (SI)(R12*8), Y1, Y7
 	VBLENDVPD  Y1, Y7, Y0, Y7
 	VCMPPD     $0x00, Y7, Y6, Y6
 	VMOVMSKPD  Y6, R11
 	TESTQ      R11, R11
-	JEQ        miss138
+	JEQ        miss148
 	TZCNTQ     R11, R11
 	ADDQ       R12, R11
-	JMP        found130
+	JMP        found140
 
-miss138:
-whole137:
-	JMP bad123
+miss148:
+whole147:
+	JMP bad133
 
-found130:
+found140:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken139
+	JGE  taken149
 	MOVL R11, (R8)(DX*4)
 	MOVL DX, (R9)(R11*4)
-	JMP  next124
+	JMP  next134
 
-taken139:
+taken149:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
-next124:
+next134:
 	ADDQ 8(AX), SI
 	INCQ DX
-	JMP  rows121
+	JMP  rows131
 
-done122:
+done132:
 	VADDPD    Y3, Y2, Y2
 	VADDPD    Y4, Y2, Y2
 	VADDPD    Y5, Y2, Y2
 	VCMPPD    $0x03, Y2, Y2, Y0
 	VMOVMSKPD Y0, AX
 	TESTL     AX, AX
-	JNE       bad123
+	JNE       bad133
 	MOVQ      BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad123:
+bad133:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -1568,25 +1631,25 @@ TEXT ·nearestRowsFloat64AVX2(SB), NOSPLIT, $0-56
 	VXORPD       Y2, Y2, Y2
 	XORQ         SI, SI
 
-clear140:
+clear150:
 	CMPQ    SI, CX
-	JGE     clear141
+	JGE     clear151
 	VMOVUPD Y0, (DX)(SI*8)
 	VMOVUPD Y2, (BX)(SI*4)
 	ADDQ    $0x04, SI
-	JMP     clear140
+	JMP     clear150
 
-clear141:
+clear151:
 	VXORPD Y3, Y3, Y3
 	XORQ   DI, DI
 
-bands142:
+bands152:
 	XORQ SI, SI
 
-panel144:
+panel154:
 	LEAQ         16(SI), R8
 	CMPQ         R8, CX
-	JGT          panel145
+	JGT          panel155
 	MOVQ         AX, R8
 	IMULQ        DI, R8
 	LEAQ         (R8)(SI*8), R8
@@ -1608,7 +1671,7 @@ panel144:
 	VPBROADCASTQ X13, Y13
 	MOVQ         $0x0000000000000040, R10
 
-turn146:
+turn156:
 	VMOVUPD      (R8), Y14
 	VCMPPD       $0x11, Y4, Y14, Y15
 	VBLENDVPD    Y15, Y12, Y5, Y5
@@ -1632,7 +1695,7 @@ turn146:
 	VPADDQ       Y13, Y12, Y12
 	ADDQ         R9, R8
 	DECQ         R10
-	JNE          turn146
+	JNE          turn156
 	VMOVUPD      (DX)(SI*8), Y12
 	VPMOVSXDQ    (BX)(SI*4), Y13
 	VCMPPD       $0x11, Y12, Y4, Y14
@@ -1670,12 +1733,12 @@ turn146:
 	VSHUFPS      $0x88, X4, X5, X5
 	VMOVUPD      X5, 48(BX)(SI*4)
 	ADDQ         $0x10, SI
-	JMP          panel144
+	JMP          panel154
 
-panel145:
+panel155:
 	LEAQ         8(SI), R8
 	CMPQ         R8, CX
-	JGT          panel148
+	JGT          panel158
 	MOVQ         AX, R8
 	IMULQ        DI, R8
 	LEAQ         (R8)(SI*8), R8
@@ -1698,7 +1761,7 @@ panel145:
 	VPBROADCASTQ X13, Y13
 	MOVQ         $0x0000000000000020, R10
 
-turn149:
+turn159:
 	VMOVUPD      (R8), Y14
 	VCMPPD       $0x11, Y4, Y14, Y15
 	VBLENDVPD    Y15, Y12, Y5, Y5
@@ -1722,7 +1785,7 @@ turn149:
 	VPADDQ       Y13, Y12, Y12
 	ADDQ         R9, R8
 	DECQ         R10
-	JNE          turn149
+	JNE          turn159
 	MOVQ         $0x0000000000000001, R8
 	VMOVQ        R8, X12
 	VPBROADCASTQ X12, Y12
@@ -1757,10 +1820,10 @@ turn149:
 	VMOVUPD      X5, 16(BX)(SI*4)
 	ADDQ         $0x08, SI
 
-panel148:
+panel158:
 	LEAQ         4(SI), R8
 	CMPQ         R8, CX
-	JGT          panel151
+	JGT          panel161
 	MOVQ         AX, R8
 	IMULQ        DI, R8
 	LEAQ         (R8)(SI*8), R8
@@ -1784,7 +1847,7 @@ panel148:
 	VPBROADCASTQ X13, Y13
 	MOVQ         $0x0000000000000010, R11
 
-turn152:
+turn162:
 	VMOVUPD      (R8), Y14
 	VCMPPD       $0x11, Y4, Y14, Y15
 	VBLENDVPD    Y15, Y12, Y5, Y5
@@ -1808,7 +1871,7 @@ turn152:
 	VPADDQ       Y13, Y12, Y12
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          turn152
+	JNE          turn162
 	MOVQ         $0x0000000000000001, R8
 	VMOVQ        R8, X12
 	VPBROADCASTQ X12, Y12
@@ -1841,9 +1904,9 @@ turn152:
 	VMOVUPD      X7, (BX)(SI*4)
 	ADDQ         $0x04, SI
 
-panel151:
+panel161:
 	CMPQ         SI, CX
-	JGE          panel154
+	JGE          panel164
 	MOVQ         AX, R8
 	IMULQ        DI, R8
 	LEAQ         (R8)(SI*8), R8
@@ -1867,7 +1930,7 @@ panel151:
 	VPBROADCASTQ X13, Y13
 	MOVQ         $0x0000000000000010, R11
 
-turn155:
+turn165:
 	VMASKMOVPD   (R8), Y1, Y14
 	VBLENDVPD    Y1, Y14, Y0, Y14
 	VCMPPD       $0x11, Y4, Y14, Y15
@@ -1895,7 +1958,7 @@ turn155:
 	VPADDQ       Y13, Y12, Y12
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          turn155
+	JNE          turn165
 	MOVQ         $0x0000000000000001, R8
 	VMOVQ        R8, X12
 	VPBROADCASTQ X12, Y12
@@ -1927,28 +1990,28 @@ turn155:
 	VSHUFPS      $0x88, X4, X7, X7
 	VMOVUPD      X7, (BX)(SI*4)
 
-panel154:
+panel164:
 	MOVQ    rows+24(FP), SI
 	ADDQ    $0x40, DI
 	CMPQ    DI, SI
-	JGE     done143
+	JGE     done153
 	LEAQ    -64(SI), SI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
-	JMP     bands142
+	JMP     bands152
 
-done143:
+done153:
 	VADDPD    Y3, Y2, Y2
 	VCMPPD    $0x03, Y2, Y2, Y0
 	VMOVMSKPD Y0, AX
 	TESTL     AX, AX
-	JNE       bad156
+	JNE       bad166
 	MOVQ      $+0, AX
 	MOVQ      AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
-bad156:
+bad166:
 	MOVQ $+1, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -1977,17 +2040,17 @@ TEXT ·rowsBelowFloat64AVX2(SB), NOSPLIT, $0-56
 	XORQ         R8, R8
 	XORQ         R9, R9
 
-rows157:
+rows167:
 	CMPQ   R8, BX
-	JGE    done159
+	JGE    done169
 	VXORPD Y2, Y2, Y2
 	VXORPD Y3, Y3, Y3
 	XORQ   R10, R10
 
-turn160:
+turn170:
 	LEAQ    8(R10), R11
 	CMPQ    R11, SI
-	JGT     end161
+	JGT     end171
 	VMOVUPD (AX)(R10*8), Y4
 	VMOVUPD (CX)(R10*8), Y5
 	VCMPPD  $0x11, Y4, Y5, Y4
@@ -1997,41 +2060,41 @@ turn160:
 	VCMPPD  $0x11, Y4, Y5, Y4
 	VPOR    Y4, Y3, Y3
 	MOVQ    R11, R10
-	JMP     turn160
+	JMP     turn170
 
-end161:
+end171:
 	LEAQ    4(R10), R11
 	CMPQ    R11, SI
-	JGT     end163
+	JGT     end173
 	VMOVUPD (AX)(R10*8), Y4
 	VMOVUPD (CX)(R10*8), Y5
 	VCMPPD  $0x11, Y4, Y5, Y4
 	VPOR    Y4, Y2, Y2
 	MOVQ    R11, R10
 
-end163:
+end173:
 	CMPQ       R10, SI
-	JGE        whole164
+	JGE        whole174
 	VMOVUPD    (AX)(R10*8), Y4
 	VMASKMOVPD (CX)(R10*8), Y1, Y5
 	VBLENDVPD  Y1, Y5, Y0, Y5
 	VCMPPD     $0x11, Y4, Y5, Y4
 	VPOR       Y4, Y2, Y2
 
-whole164:
+whole174:
 	VPOR      Y3, Y2, Y2
 	VMOVMSKPD Y2, R10
 	TESTL     R10, R10
-	JEQ       next158
+	JEQ       next168
 	MOVL      R8, (DI)(R9*4)
 	INCQ      R9
 
-next158:
+next168:
 	ADDQ DX, CX
 	INCQ R8
-	JMP  rows157
+	JMP  rows167
 
-done159:
+done169:
 	MOVQ R9, ret+48(FP)
 	VZEROUPPER
 	RET
@@ -2065,88 +2128,8 @@ TEXT ·belowFloat64AVX2(SB), NOSPLIT, $0-48
 	XORQ         DX, DX
 	XORQ         R8, R8
 
-turn121:
-	LEAQ      16(R8), R9
-	CMPQ      R9, CX
-	JGT       end122
-	VMOVUPD   (BX)(R8*8), Y3
-	VSUBPD    (AX)(R8*8), Y3, Y3
-	VCMPPD    $0x19, Y2, Y3, Y3
-	VMOVMSKPD Y3, R10
-	TESTL     R10, R10
-	JEQ       none124
-
-lane123:
-	TZCNTL R10, R11
-	LEAQ   (R11)(R8*1), R11
-	MOVL   R11, (SI)(DX*4)
-	VMOVSD (BX)(R11*8), X3
-	VMOVSD X3, (DI)(DX*8)
-	INCQ   DX
-	BLSRL  R10, R10
-	JNE    lane123
-
-none124:
-	VMOVUPD   32(BX)(R8*8), Y3
-	VSUBPD    32(AX)(R8*8), Y3, Y3
-	VCMPPD    $0x19, Y2, Y3, Y3
-	VMOVMSKPD Y3, R10
-	TESTL     R10, R10
-	JEQ       none126
-
-lane125:
-	TZCNTL R10, R11
-	LEAQ   4(R11)(R8*1), R11
-	MOVL   R11, (SI)(DX*4)
-	VMOVSD (BX)(R11*8), X3
-	VMOVSD X3, (DI)(DX*8)
-	INCQ   DX
-	BLSRL  R10, R10
-	JNE    lane125
-
-none126:
-	VMOVUPD   64(BX)(R8*8), Y3
-	VSUBPD    64(AX)(R8*8), Y3, Y3
-	VCMPPD    $0x19, Y2, Y3, Y3
-	VMOVMSKPD Y3, R10
-	TESTL     R10, R10
-	JEQ       none128
-
-lane127:
-	TZCNTL R10, R11
-	LEAQ   8(R11)(R8*1), R11
-	MOVL   R11, (SI)(DX*4)
-	VMOVSD (BX)(R11*8), X3
-	VMOVSD X3, (DI)(DX*8)
-	INCQ   DX
-	BLSRL  R10, R10
-	JNE    lane127
-
-none128:
-	VMOVUPD   96(BX)(R8*8), Y3
-	VSUBPD    96(AX)(R8*8), Y3, Y3
-	VCMPPD    $0x19, Y2, Y3, Y3
-	VMOVMSKPD Y3, R10
-	TESTL     R10, R10
-	JEQ       none130
-
-lane129:
-	TZCNTL R10, R11
-	LEAQ   12(R11)(R8*1), R11
-	MOVL   R11, (SI)(DX*4)
-	VMOVSD (BX)(R11*8), X3
-	VMOVSD X3, (DI)(DX*8)
-	INCQ   DX
-	BLSRL  R10, R10
-	JNE    lane129
-
-none130:
-	MOVQ R9, R8
-	JMP  turn121
-
-end122:
 turn131:
-	LEAQ      4(R8), R9
+	LEAQ      16(R8), R9
 	CMPQ      R9, CX
 	JGT       end132
 	VMOVUPD   (BX)(R8*8), Y3
@@ -2167,21 +2150,101 @@ lane133:
 	JNE    lane133
 
 none134:
+	VMOVUPD   32(BX)(R8*8), Y3
+	VSUBPD    32(AX)(R8*8), Y3, Y3
+	VCMPPD    $0x19, Y2, Y3, Y3
+	VMOVMSKPD Y3, R10
+	TESTL     R10, R10
+	JEQ       none136
+
+lane135:
+	TZCNTL R10, R11
+	LEAQ   4(R11)(R8*1), R11
+	MOVL   R11, (SI)(DX*4)
+	VMOVSD (BX)(R11*8), X3
+	VMOVSD X3, (DI)(DX*8)
+	INCQ   DX
+	BLSRL  R10, R10
+	JNE    lane135
+
+none136:
+	VMOVUPD   64(BX)(R8*8), Y3
+	VSUBPD    64(AX)(R8*8), Y3, Y3
+	VCMPPD    $0x19, Y2, Y3, Y3
+	VMOVMSKPD Y3, R10
+	TESTL     R10, R10
+	JEQ       none138
+
+lane137:
+	TZCNTL R10, R11
+	LEAQ   8(R11)(R8*1), R11
+	MOVL   R11, (SI)(DX*4)
+	VMOVSD (BX)(R11*8), X3
+	VMOVSD X3, (DI)(DX*8)
+	INCQ   DX
+	BLSRL  R10, R10
+	JNE    lane137
+
+none138:
+	VMOVUPD   96(BX)(R8*8), Y3
+	VSUBPD    96(AX)(R8*8), Y3, Y3
+	VCMPPD    $0x19, Y2, Y3, Y3
+	VMOVMSKPD Y3, R10
+	TESTL     R10, R10
+	JEQ       none140
+
+lane139:
+	TZCNTL R10, R11
+	LEAQ   12(R11)(R8*1), R11
+	MOVL   R11, (SI)(DX*4)
+	VMOVSD (BX)(R11*8), X3
+	VMOVSD X3, (DI)(DX*8)
+	INCQ   DX
+	BLSRL  R10, R10
+	JNE    lane139
+
+none140:
 	MOVQ R9, R8
 	JMP  turn131
 
 end132:
+turn141:
+	LEAQ      4(R8), R9
+	CMPQ      R9, CX
+	JGT       end142
+	VMOVUPD   (BX)(R8*8), Y3
+	VSUBPD    (AX)(R8*8), Y3, Y3
+	VCMPPD    $0x19, Y2, Y3, Y3
+	VMOVMSKPD Y3, R10
+	TESTL     R10, R10
+	JEQ       none144
+
+lane143:
+	TZCNTL R10, R11
+	LEAQ   (R11)(R8*1), R11
+	MOVL   R11, (SI)(DX*4)
+	VMOVSD (BX)(R11*8), X3
+	VMOVSD X3, (DI)(DX*8)
+	INCQ   DX
+	BLSRL  R10, R10
+	JNE    lane143
+
+none144:
+	MOVQ R9, R8
+	JMP  turn141
+
+end142:
 	CMPQ       R8, CX
-	JGE        whole135
+	JGE        whole145
 	VMASKMOVPD (BX)(R8*8), Y1, Y3
 	VBLENDVPD  Y1, Y3, Y0, Y3
 	VSUBPD     (AX)(R8*8), Y3, Y3
 	VCMPPD     $0x19, Y2, Y3, Y0
 	VMOVMSKPD  Y0, AX
 	TESTL      AX, AX
-	JEQ        none137
+	JEQ        none147
 
-lane136:
+lane146:
 	TZCNTL AX, CX
 	LEAQ   (CX)(R8*1), CX
 	MOVL   CX, (SI)(DX*4)
@@ -2189,10 +2252,10 @@ lane136:
 	VMOVSD X0, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  AX, AX
-	JNE    lane136
+	JNE    lane146
 
-none137:
-whole135:
+none147:
+whole145:
 	MOVQ DX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -2210,9 +2273,9 @@ TEXT ·turnFloat64AVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTQ X0, Y0
 	XORQ         DI, DI
 
-turn138:
+turn148:
 	CMPQ       DI, DX
-	JGE        done139
+	JGE        done149
 	MOVQ       AX, R8
 	VMOVUPD    (R8)(DI*8), Y1
 	VXORPD     Y0, Y1, Y1
@@ -2242,9 +2305,9 @@ turn138:
 	VMOVUPD    Y1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x04, DI
-	JMP        turn138
+	JMP        turn148
 
-done139:
+done149:
 	VZEROUPPER
 	RET
 
@@ -2265,9 +2328,9 @@ TEXT ·spanFloat64AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Y3
 	XORQ         SI, SI
 
-turn140:
+turn150:
 	CMPQ      SI, DX
-	JGE       done141
+	JGE       done151
 	VMOVUPD   (CX)(SI*8), Y4
 	VANDNPD   Y4, Y1, Y5
 	VCMPPD    $0x11, Y0, Y5, Y6
@@ -2279,9 +2342,9 @@ turn140:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x04, SI
-	JMP       turn140
+	JMP       turn150
 
-done141:
+done151:
 	VMOVAPD      Y2, Y0
 	VEXTRACTF128 $0x01, Y0, X2
 	VMINPD       X0, X2, X0
@@ -2312,9 +2375,9 @@ TEXT ·cutFloat64AVX2(SB), NOSPLIT, $0-32
 	VXORPD       Y1, Y1, Y1
 	XORQ         BX, BX
 
-turn142:
+turn152:
 	CMPQ      BX, DX
-	JGE       done143
+	JGE       done153
 	VMOVUPD   (CX)(BX*8), Y2
 	VMULPD    Y0, Y2, Y2
 	VROUNDPD  $0x08, Y2, Y3
@@ -2324,9 +2387,9 @@ turn142:
 	POPCNTL   SI, SI
 	ADDQ      SI, AX
 	ADDQ      $0x04, BX
-	JMP       turn142
+	JMP       turn152
 
-done143:
+done153:
 	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -2345,24 +2408,24 @@ TEXT ·leastAVX2(SB), NOSPLIT, $0-24
 	VMOVAPD      Y0, Y0
 	XORQ         DX, DX
 
-turn144:
+turn154:
 	LEAQ   16(DX), BX
 	CMPQ   BX, CX
-	JGT    one145
+	JGT    one155
 	VMINPD (AX)(DX*8), Y1, Y1
 	VMINPD 32(AX)(DX*8), Y2, Y2
 	VMINPD 64(AX)(DX*8), Y3, Y3
 	VMINPD 96(AX)(DX*8), Y0, Y0
 	MOVQ   BX, DX
-	JMP    turn144
+	JMP    turn154
 
-one145:
+one155:
 	CMPQ   DX, CX
-	JGE    search146
+	JGE    search156
 	VMINPD (AX)(DX*8), Y1, Y1
 	VMINPD 32(AX)(DX*8), Y2, Y2
 
-search146:
+search156:
 	VMINPD       Y0, Y1, Y1
 	VMINPD       Y3, Y1, Y1
 	VMINPD       Y2, Y1, Y1
@@ -2374,21 +2437,21 @@ search146:
 	VBROADCASTSD X0, Y0
 	XORQ         DX, DX
 
-turn147:
+turn157:
 	CMPQ      DX, CX
-	JGE       none149
+	JGE       none159
 	VCMPPD    $0x00, (AX)(DX*8), Y0, Y1
 	VMOVMSKPD Y1, BX
 	TESTL     BX, BX
-	JNE       found148
+	JNE       found158
 	ADDQ      $0x04, DX
-	JMP       turn147
+	JMP       turn157
 
-found148:
+found158:
 	TZCNTL BX, BX
 	ADDQ   BX, DX
 
-none149:
+none159:
 	MOVQ DX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -2409,9 +2472,9 @@ TEXT ·twoAVX2(SB), NOSPLIT, $0-48
 	VMOVAPD      Y0, Y0
 	XORQ         DI, DI
 
-turn150:
+turn160:
 	CMPQ         DI, DX
-	JGE          done151
+	JGE          done161
 	VPCMPEQD     Y5, Y5, Y5
 	VMOVDQU      (AX)(DI*4), X4
 	VGATHERDPD   Y5, (BX)(X4*8), Y3
@@ -2425,9 +2488,9 @@ turn150:
 	VMINPD       Y1, Y4, Y1
 	VMINPD       Y5, Y0, Y0
 	ADDQ         $0x04, DI
-	JMP          turn150
+	JMP          turn160
 
-done151:
+done161:
 	VMOVAPD      Y1, Y3
 	VMOVAPD      Y0, Y0
 	VEXTRACTF128 $0x01, Y3, X4
@@ -2478,9 +2541,9 @@ TEXT ·nearerAVX2(SB), NOSPLIT, $32-72
 	XORQ         R8, R8
 	XORQ         R9, R9
 
-turn152:
+turn162:
 	CMPQ       R9, DX
-	JGE        done153
+	JGE        done163
 	VPCMPEQD   Y4, Y4, Y4
 	VMOVDQU    (AX)(R9*4), X2
 	VGATHERDPD Y4, (BX)(X2*8), Y3
@@ -2491,9 +2554,9 @@ turn152:
 	VMOVUPD    Y2, (SP)
 	VMOVMSKPD  Y4, R10
 	TESTL      R10, R10
-	JEQ        none155
+	JEQ        none165
 
-lane154:
+lane164:
 	TZCNTL R10, R11
 	LEAQ   (R11)(R9*1), R11
 	MOVL   R11, (SI)(R8*4)
@@ -2502,13 +2565,13 @@ lane154:
 	VMOVSD X2, (DI)(R8*8)
 	INCQ   R8
 	BLSRL  R10, R10
-	JNE    lane154
+	JNE    lane164
 
-none155:
+none165:
 	ADDQ $0x04, R9
-	JMP  turn152
+	JMP  turn162
 
-done153:
+done163:
 	MOVQ R8, ret+64(FP)
 	VZEROUPPER
 	RET
@@ -2525,9 +2588,9 @@ TEXT ·unlike64AVX2(SB), NOSPLIT, $0-40
 	XORQ         DX, DX
 	XORQ         SI, SI
 
-turn156:
+turn166:
 	CMPQ      SI, CX
-	JGE       done158
+	JGE       done168
 	VPCMPEQQ  (AX)(SI*8), Y0, Y1
 	VMOVMSKPD Y1, DI
 	VPCMPEQQ  32(AX)(SI*8), Y0, Y1
@@ -2544,21 +2607,21 @@ turn156:
 	ORQ       R8, DI
 	XORL      $0x0000ffff, DI
 	TESTL     DI, DI
-	JEQ       none160
+	JEQ       none170
 
-lane159:
+lane169:
 	TZCNTL DI, R8
 	LEAQ   (R8)(SI*1), R8
 	MOVL   R8, (BX)(DX*4)
 	INCQ   DX
 	BLSRL  DI, DI
-	JNE    lane159
+	JNE    lane169
 
-none160:
+none170:
 	ADDQ $0x10, SI
-	JMP  turn156
+	JMP  turn166
 
-done158:
+done168:
 	MOVQ DX, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -3558,7 +3621,7 @@ bad65:
 	RET
 
 // func checkFloat32AVX2(s *byte, raise int) int
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·checkFloat32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), CX
@@ -3569,12 +3632,12 @@ TEXT ·checkFloat32AVX2(SB), NOSPLIT, $0-24
 	ANDQ         $0x03, DX
 	VMOVQ        DX, X1
 	VPBROADCASTQ X1, Y1
-	MOVQ         $0x0706050403020100, BX
-	VMOVQ        BX, X2
+	MOVQ         $0x0706050403020100, R8
+	VMOVQ        R8, X2
 	VPMOVZXBQ    X2, Y2
 	VPCMPGTQ     Y2, Y1, Y1
-	MOVQ         $0x0000000003020100, BX
-	VMOVQ        BX, X3
+	MOVQ         $0x0000000003020100, R8
+	VMOVQ        R8, X3
 	VPMOVZXBD    X3, X3
 	VMOVD        DX, X2
 	VPSHUFD      $0x00, X2, X2
@@ -3596,18 +3659,18 @@ TEXT ·checkFloat32AVX2(SB), NOSPLIT, $0-24
 	VMOVQ        DX, X8
 	VBROADCASTSD X8, Y8
 	MOVQ         48(AX), DX
-	MOVQ         136(AX), BX
+	MOVQ         136(AX), R8
 	VXORPD       Y9, Y9, Y9
-	MOVQ         CX, SI
-	ADDQ         $0x03, SI
-	ANDQ         $-4, SI
-	MOVQ         raise+8(FP), DI
-	TESTQ        DI, DI
+	MOVQ         CX, R9
+	ADDQ         $0x03, R9
+	ANDQ         $-4, R9
+	MOVQ         raise+8(FP), R10
+	TESTQ        R10, R10
 	JNE          raises101
-	XORQ         DI, DI
+	XORQ         R10, R10
 
 prices100:
-	VMOVUPD (DX)(DI*8), Y10
+	VMOVUPD (DX)(R10*8), Y10
 	VMULPD  Y3, Y10, Y10
 	VMAXPD  Y5, Y10, Y10
 	VMINPD  Y4, Y10, Y10
@@ -3621,174 +3684,238 @@ prices100:
 	VADDPD  Y6, Y10, Y10
 	VPSUBQ  Y6, Y10, Y10
 	VPADDQ  Y12, Y10, Y10
-	VMOVUPD Y10, (BX)(DI*8)
-	ADDQ    $0x04, DI
-	CMPQ    DI, SI
+	VMOVUPD Y10, (R8)(R10*8)
+	ADDQ    $0x04, R10
+	CMPQ    R10, R9
 	JLT     prices100
 
 raises101:
 	MOVQ         56(AX), DX
-	MOVQ         128(AX), SI
-	XORQ         DI, DI
-	XORQ         R8, R8
-	MOVQ         (AX), R9
-	MOVQ         $0x2000000000000000, R10
-	VMOVQ        R10, X10
+	MOVQ         128(AX), R9
+	XORQ         R10, R10
+	XORQ         R11, R11
+	MOVQ         (AX), R12
+	MOVQ         $0x2000000000000000, R13
+	VMOVQ        R13, X10
 	VBROADCASTSD X10, Y10
 
 rows102:
-	CMPQ    DI, 16(AX)
-	JGE     done103
-	MOVQ    $0x8000000000000000, R11
-	MOVQ    (SI)(DI*8), R10
-	CMPQ    R10, R11
-	JNE     known105
-	VMOVAPD Y10, Y11
-	VMOVAPD Y10, Y12
-	XORQ    R10, R10
+	CMPQ         R10, 16(AX)
+	JGE          done103
+	MOVQ         $0x8000000000000000, R14
+	MOVQ         (R9)(R10*8), R13
+	CMPQ         R13, R14
+	JNE          known105
+	MOVQ         184(AX), R13
+	IMULQ        R10, R13
+	MOVQ         176(AX), R14
+	ADDQ         R14, R13
+	TESTQ        R14, R14
+	CMOVQEQ      R14, R13
+	MOVLQSX      (DX)(R10*4), R14
+	VXORPD       X11, X11, X11
+	VCVTSS2SD    (R12)(R14*4), X11, X11
+	VMULSD       X3, X11, X11
+	VMAXSD       X5, X11, X11
+	VMINSD       X4, X11, X11
+	VCVTSD2SIQ   X11, R15
+	SUBQ         (R8)(R14*8), R15
+	ADDQ         $+1048577, R15
+	VMOVQ        R15, X11
+	VPBROADCASTQ X11, Y11
+	VMOVAPD      Y10, Y12
+	VMOVAPD      Y10, Y13
+	XORQ         R14, R14
 
 turn106:
-	LEAQ      8(R10), R11
-	CMPQ      R11, CX
+	LEAQ      8(R14), R15
+	CMPQ      R15, CX
 	JGT       end107
-	VCVTPS2PD (R9)(R10*4), Y13
-	VMULPD    Y3, Y13, Y13
-	VMAXPD    Y5, Y13, Y13
-	VMINPD    Y4, Y13, Y13
-	VROUNDPD  $0x08, Y13, Y14
-	VSUBPD    Y14, Y13, Y14
-	VORPD     Y14, Y9, Y9
-	VMULPD    Y7, Y13, Y14
+	VCVTPS2PD (R12)(R14*4), Y14
+	VMULPD    Y3, Y14, Y14
+	VMAXPD    Y5, Y14, Y14
+	VMINPD    Y4, Y14, Y14
+	VROUNDPD  $0x08, Y14, Y15
+	VSUBPD    Y15, Y14, Y15
+	VORPD     Y15, Y9, Y9
+	VMULPD    Y7, Y14, Y15
+	VADDPD    Y6, Y15, Y15
+	VPSUBQ    Y6, Y15, Y16
+	VPSLLQ    $0x1a, Y16, Y16
+	VSUBPD    Y6, Y15, Y15
+	VMULPD    Y8, Y15, Y15
+	VSUBPD    Y15, Y14, Y14
 	VADDPD    Y6, Y14, Y14
-	VPSUBQ    Y6, Y14, Y15
-	VPSLLQ    $0x1a, Y15, Y15
-	VSUBPD    Y6, Y14, Y14
-	VMULPD    Y8, Y14, Y14
-	VSUBPD    Y14, Y13, Y13
-	VADDPD    Y6, Y13, Y13
-	VPSUBQ    Y6, Y13, Y13
-	VPADDQ    Y15, Y13, Y13
-	VPSUBQ    (BX)(R10*8), Y13, Y13
-	VPCMPGTQ  Y13, Y11, Y14
-	VBLENDVPD Y14, Y13, Y11, Y11
-	VCVTPS2PD 16(R9)(R10*4), Y13
-	VMULPD    Y3, Y13, Y13
-	VMAXPD    Y5, Y13, Y13
-	VMINPD    Y4, Y13, Y13
-	VROUNDPD  $0x08, Y13, Y14
-	VSUBPD    Y14, Y13, Y14
-	VORPD     Y14, Y9, Y9
-	VMULPD    Y7, Y13, Y14
+	VPSUBQ    Y6, Y14, Y14
+	VPADDQ    Y16, Y14, Y14
+	VPSUBQ    (R8)(R14*8), Y14, Y14
+	VPCMPGTQ  Y14, Y12, Y15
+	VBLENDVPD Y15, Y14, Y12, Y12
+	TESTQ     R13, R13
+	JEQ       none108
+	VPCMPGTQ  Y14, Y11, Y14
+	VMOVMSKPD Y14, BX
+
+none108:
+	VCVTPS2PD 16(R12)(R14*4), Y14
+	VMULPD    Y3, Y14, Y14
+	VMAXPD    Y5, Y14, Y14
+	VMINPD    Y4, Y14, Y14
+	VROUNDPD  $0x08, Y14, Y15
+	VSUBPD    Y15, Y14, Y15
+	VORPD     Y15, Y9, Y9
+	VMULPD    Y7, Y14, Y15
+	VADDPD    Y6, Y15, Y15
+	VPSUBQ    Y6, Y15, Y16
+	VPSLLQ    $0x1a, Y16, Y16
+	VSUBPD    Y6, Y15, Y15
+	VMULPD    Y8, Y15, Y15
+	VSUBPD    Y15, Y14, Y14
 	VADDPD    Y6, Y14, Y14
-	VPSUBQ    Y6, Y14, Y15
-	VPSLLQ    $0x1a, Y15, Y15
-	VSUBPD    Y6, Y14, Y14
-	VMULPD    Y8, Y14, Y14
-	VSUBPD    Y14, Y13, Y13
-	VADDPD    Y6, Y13, Y13
-	VPSUBQ    Y6, Y13, Y13
-	VPADDQ    Y15, Y13, Y13
-	VPSUBQ    32(BX)(R10*8), Y13, Y13
-	VPCMPGTQ  Y13, Y12, Y14
-	VBLENDVPD Y14, Y13, Y12, Y12
-	MOVQ      R11, R10
-	JMP       turn106
+	VPSUBQ    Y6, Y14, Y14
+	VPADDQ    Y16, Y14, Y14
+	VPSUBQ    32(R8)(R14*8), Y14, Y14
+	VPCMPGTQ  Y14, Y13, Y15
+	VBLENDVPD Y15, Y14, Y13, Y13
+	TESTQ     R13, R13
+	JEQ       none109
+	VPCMPGTQ  Y14, Y11, Y14
+	VMOVMSKPD Y14, R14
+	SHLL      $0x04, R14
+	ORL       R14, BX
+
+none109:
+	TESTQ R13, R13
+	JEQ   none110
+	MOVB  BL, (R13)
+	INCQ  R13
+
+none110:
+	MOVQ R15, R14
+	JMP  turn106
 
 end107:
-	LEAQ      4(R10), R11
-	CMPQ      R11, CX
-	JGT       end109
-	VCVTPS2PD (R9)(R10*4), Y13
-	VMULPD    Y3, Y13, Y13
-	VMAXPD    Y5, Y13, Y13
-	VMINPD    Y4, Y13, Y13
-	VROUNDPD  $0x08, Y13, Y14
-	VSUBPD    Y14, Y13, Y14
-	VORPD     Y14, Y9, Y9
-	VMULPD    Y7, Y13, Y14
+	LEAQ      4(R14), R15
+	CMPQ      R15, CX
+	JGT       end113
+	VCVTPS2PD (R12)(R14*4), Y14
+	VMULPD    Y3, Y14, Y14
+	VMAXPD    Y5, Y14, Y14
+	VMINPD    Y4, Y14, Y14
+	VROUNDPD  $0x08, Y14, Y15
+	VSUBPD    Y15, Y14, Y15
+	VORPD     Y15, Y9, Y9
+	VMULPD    Y7, Y14, Y15
+	VADDPD    Y6, Y15, Y15
+	VPSUBQ    Y6, Y15, Y16
+	VPSLLQ    $0x1a, Y16, Y16
+	VSUBPD    Y6, Y15, Y15
+	VMULPD    Y8, Y15, Y15
+	VSUBPD    Y15, Y14, Y14
 	VADDPD    Y6, Y14, Y14
-	VPSUBQ    Y6, Y14, Y15
-	VPSLLQ    $0x1a, Y15, Y15
-	VSUBPD    Y6, Y14, Y14
-	VMULPD    Y8, Y14, Y14
-	VSUBPD    Y14, Y13, Y13
-	VADDPD    Y6, Y13, Y13
-	VPSUBQ    Y6, Y13, Y13
-	VPADDQ    Y15, Y13, Y13
-	VPSUBQ    (BX)(R10*8), Y13, Y13
-	VPCMPGTQ  Y13, Y11, Y14
-	VBLENDVPD Y14, Y13, Y11, Y11
-	MOVQ      R11, R10
+	VPSUBQ    Y6, Y14, Y14
+	VPADDQ    Y16, Y14, Y14
+	VPSUBQ    (R8)(R14*8), Y14, Y14
+	VPCMPGTQ  Y14, Y12, Y15
+	VBLENDVPD Y15, Y14, Y12, Y12
+	TESTQ     R13, R13
+	JEQ       none114
+	VPCMPGTQ  Y14, Y11, Y14
+	VMOVMSKPD Y14, SI
 
-end109:
-	CMPQ       R10, CX
-	JGE        whole110
-	VMASKMOVPS (R9)(R10*4), X2, X13
-	VCVTPS2PD  X13, Y13
-	VBLENDVPD  Y1, Y13, Y0, Y13
-	VMULPD     Y3, Y13, Y13
-	VMAXPD     Y5, Y13, Y13
-	VMINPD     Y4, Y13, Y13
-	VROUNDPD   $0x08, Y13, Y14
-	VSUBPD     Y14, Y13, Y14
-	VORPD      Y14, Y9, Y9
-	VMULPD     Y7, Y13, Y14
+none114:
+	TESTQ R13, R13
+	JEQ   none115
+	MOVB  SI, (R13)
+
+none115:
+	MOVQ R15, R14
+
+end113:
+	CMPQ       R14, CX
+	JGE        whole117
+	VMASKMOVPS (R12)(R14*4), X2, X14
+	VCVTPS2PD  X14, Y14
+	VBLENDVPD  Y1, Y14, Y0, Y14
+	VMULPD     Y3, Y14, Y14
+	VMAXPD     Y5, Y14, Y14
+	VMINPD     Y4, Y14, Y14
+	VROUNDPD   $0x08, Y14, Y15
+	VSUBPD     Y15, Y14, Y15
+	VORPD      Y15, Y9, Y9
+	VMULPD     Y7, Y14, Y15
+	VADDPD     Y6, Y15, Y15
+	VPSUBQ     Y6, Y15, Y16
+	VPSLLQ     $0x1a, Y16, Y16
+	VSUBPD     Y6, Y15, Y15
+	VMULPD     Y8, Y15, Y15
+	VSUBPD     Y15, Y14, Y14
 	VADDPD     Y6, Y14, Y14
-	VPSUBQ     Y6, Y14, Y15
-	VPSLLQ     $0x1a, Y15, Y15
-	VSUBPD     Y6, Y14, Y14
-	VMULPD     Y8, Y14, Y14
-	VSUBPD     Y14, Y13, Y13
-	VADDPD     Y6, Y13, Y13
-	VPSUBQ     Y6, Y13, Y13
-	VPADDQ     Y15, Y13, Y13
-	VPSUBQ     (BX)(R10*8), Y13, Y13
-	VPCMPGTQ   Y13, Y11, Y14
-	VBLENDVPD  Y14, Y13, Y11, Y11
+	VPSUBQ     Y6, Y14, Y14
+	VPADDQ     Y16, Y14, Y14
+	VPSUBQ     (R8)(R14*8), Y14, Y14
+	VPCMPGTQ   Y14, Y12, Y15
+	VBLENDVPD  Y15, Y14, Y12, Y12
+	TESTQ      R13, R13
+	JEQ        none118
+	VPCMPGTQ   Y14, Y11, Y14
+	VMOVMSKPD  Y14, DI
 
-whole110:
-	VPCMPGTQ     Y12, Y11, Y13
-	VBLENDVPD    Y13, Y12, Y11, Y11
-	VEXTRACTI128 $0x01, Y11, X12
-	VMOVDQU      X11, X11
-	VPCMPGTQ     X12, X11, X13
-	VBLENDVPD    X13, X12, X11, X12
-	VPUNPCKHQDQ  X12, X12, X11
+none118:
+	TESTQ R13, R13
+	JEQ   none119
+	TESTL $0x00000004, R14
+	JEQ   first120
+	SHLL  $0x04, DI
+	ORB   (R13), DI
+
+first120:
+	MOVB DI, (R13)
+
+none119:
+whole117:
+	VPCMPGTQ     Y13, Y12, Y11
+	VBLENDVPD    Y11, Y13, Y12, Y12
+	VEXTRACTI128 $0x01, Y12, X11
+	VMOVDQU      X12, X12
 	VPCMPGTQ     X11, X12, X13
-	VBLENDVPD    X13, X11, X12, X12
-	VMOVQ        X12, R10
-	MOVQ         R10, (SI)(DI*8)
+	VBLENDVPD    X13, X11, X12, X11
+	VPUNPCKHQDQ  X11, X11, X12
+	VPCMPGTQ     X12, X11, X13
+	VBLENDVPD    X13, X12, X11, X11
+	VMOVQ        X11, R13
+	MOVQ         R13, (R9)(R10*8)
 
 known105:
-	MOVLQSX    (DX)(DI*4), R11
+	MOVLQSX    (DX)(R10*4), R14
 	VXORPD     X11, X11, X11
-	VCVTSS2SD  (R9)(R11*4), X11, X11
+	VCVTSS2SD  (R12)(R14*4), X11, X11
 	VMULSD     X3, X11, X11
 	VMAXSD     X5, X11, X11
 	VMINSD     X4, X11, X11
-	VCVTSD2SIQ X11, R12
-	SUBQ       (BX)(R11*8), R12
-	SUBQ       R10, R12
-	ADDQ       R12, R8
-	MOVQ       $0x0080000000000000, R10
-	CMPQ       R12, R10
+	VCVTSD2SIQ X11, R15
+	SUBQ       (R8)(R14*8), R15
+	SUBQ       R13, R15
+	ADDQ       R15, R11
+	MOVQ       $0x0080000000000000, R13
+	CMPQ       R15, R13
 	JHI        bad104
-	CMPQ       R8, R10
+	CMPQ       R11, R13
 	JHI        bad104
-	TESTQ      R12, R12
-	JEQ        still111
-	MOVQ       raise+8(FP), R10
-	CMPQ       R10, $0x00
-	JEQ        still111
-	ADDQ       R12, (BX)(R11*8)
+	TESTQ      R15, R15
+	JEQ        still121
+	MOVQ       raise+8(FP), R13
+	CMPQ       R13, $0x00
+	JEQ        still121
+	ADDQ       R15, (R8)(R14*8)
 
-still111:
-	ADDQ 8(AX), R9
-	INCQ DI
+still121:
+	ADDQ 8(AX), R12
+	INCQ R10
 	JMP  rows102
 
 done103:
-	MOVQ         R8, 152(AX)
+	MOVQ         R11, 152(AX)
 	VEXTRACTF128 $0x01, Y9, X0
 	VORPD        X0, X9, X9
 	VUNPCKHPD    X9, X9, X0
@@ -3863,10 +3990,10 @@ TEXT ·closeFloat32AVX2(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn112:
+turn122:
 	LEAQ      4(DI), R8
 	CMPQ      R8, CX
-	JGT       end113
+	JGT       end123
 	VXORPD    Y10, Y10, Y10
 	VCVTPS2PD (BX)(DI*4), Y11
 	VMULPD    Y3, Y11, Y11
@@ -3891,31 +4018,31 @@ turn112:
 	XORL      $0x0f, R9
 	MOVQ      lost+24(FP), R10
 	CMPQ      R10, $0x00
-	JEQ       all114
+	JEQ       all124
 	VXORPD    Y11, Y11, Y11
 	VCMPPD    $0x04, Y11, Y10, Y10
 	VMOVMSKPD Y10, R10
 	ANDL      R10, R9
 
-all114:
+all124:
 	TESTL R9, R9
-	JEQ   none116
+	JEQ   none126
 
-lane115:
+lane125:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane115
+	JNE    lane125
 
-none116:
+none126:
 	MOVQ R8, DI
-	JMP  turn112
+	JMP  turn122
 
-end113:
+end123:
 	CMPQ       DI, CX
-	JGE        whole117
+	JGE        whole127
 	VXORPD     Y10, Y10, Y10
 	VMASKMOVPS (BX)(DI*4), X2, X2
 	VCVTPS2PD  X2, Y2
@@ -3942,26 +4069,26 @@ end113:
 	XORL       $0x0f, CX
 	MOVQ       lost+24(FP), DX
 	CMPQ       DX, $0x00
-	JEQ        all118
+	JEQ        all128
 	VXORPD     Y0, Y0, Y0
 	VCMPPD     $0x04, Y0, Y10, Y0
 	VMOVMSKPD  Y0, DX
 	ANDL       DX, CX
 
-all118:
+all128:
 	TESTL CX, CX
-	JEQ   none120
+	JEQ   none130
 
-lane119:
+lane129:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane119
+	JNE    lane129
 
-none120:
-whole117:
+none130:
+whole127:
 	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -3994,19 +4121,19 @@ TEXT ·nearestFloat32AVX2(SB), NOSPLIT, $0-16
 	VXORPD       Y4, Y4, Y4
 	VXORPD       Y5, Y5, Y5
 
-rows121:
+rows131:
 	CMPQ    DX, 16(AX)
-	JGE     done122
+	JGE     done132
 	VMOVAPD Y0, Y6
 	VMOVAPD Y0, Y7
 	VMOVAPD Y0, Y8
 	VMOVAPD Y0, Y9
 	XORQ    R11, R11
 
-turn125:
+turn135:
 	LEAQ    32(R11), R12
 	CMPQ    R12, CX
-	JGT     end126
+	JGT     end136
 	VMOVUPD (SI)(R11*4), Y10
 	VMINPS  Y6, Y10, Y6
 	VADDPS  Y10, Y2, Y2
@@ -4020,28 +4147,28 @@ turn125:
 	VMINPS  Y9, Y10, Y9
 	VADDPS  Y10, Y5, Y5
 	MOVQ    R12, R11
-	JMP     turn125
+	JMP     turn135
 
-end126:
-turn127:
+end136:
+turn137:
 	LEAQ    8(R11), R12
 	CMPQ    R12, CX
-	JGT     end128
+	JGT     end138
 	VMOVUPD (SI)(R11*4), Y10
 	VMINPS  Y6, Y10, Y6
 	VADDPS  Y10, Y2, Y2
 	MOVQ    R12, R11
-	JMP     turn127
+	JMP     turn137
 
-end128:
+end138:
 	CMPQ       R11, CX
-	JGE        whole129
+	JGE        whole139
 	VMASKMOVPS (SI)(R11*4), Y1, Y10
 	VBLENDVPS  Y1, Y10, Y0, Y10
 	VMINPS     Y6, Y10, Y6
 	VADDPS     Y10, Y2, Y2
 
-whole129:
+whole139:
 	VMINPS       Y6, Y8, Y6
 	VMINPS       Y7, Y9, Y7
 	VMINPS       Y6, Y7, Y6
@@ -4055,15 +4182,15 @@ whole129:
 	VXORPD       X7, X7, X7
 	VCVTSS2SD    X6, X7, X7
 	VUCOMISS     X6, X0
-	JLS          bad123
+	JLS          bad133
 	VMOVSD       X7, (R10)(DX*8)
 	VBROADCASTSS X6, Y6
 	XORQ         R12, R12
 
-turn131:
+turn141:
 	LEAQ      32(R12), R11
 	CMPQ      R11, CX
-	JGT       end132
+	JGT       end142
 	VMOVUPD   (SI)(R12*4), Y7
 	VCMPPS    $0x00, Y7, Y6, Y7
 	VMOVMSKPS Y7, R13
@@ -4083,79 +4210,79 @@ turn131:
 	SHLQ      $0x18, R14
 	ORQ       R14, R13
 	TESTQ     R13, R13
-	JEQ       miss133
+	JEQ       miss143
 	TZCNTQ    R13, R11
 	ADDQ      R12, R11
-	JMP       found130
+	JMP       found140
 
-miss133:
+miss143:
 	MOVQ R11, R12
-	JMP  turn131
+	JMP  turn141
 
-end132:
-turn134:
+end142:
+turn144:
 	LEAQ      8(R12), R11
 	CMPQ      R11, CX
-	JGT       end135
+	JGT       end145
 	VMOVUPD   (SI)(R12*4), Y7
 	VCMPPS    $0x00, Y7, Y6, Y7
 	VMOVMSKPS Y7, R13
 	TESTQ     R13, R13
-	JEQ       miss136
+	JEQ       miss146
 	TZCNTQ    R13, R11
 	ADDQ      R12, R11
-	JMP       found130
+	JMP       found140
 
-miss136:
+miss146:
 	MOVQ R11, R12
-	JMP  turn134
+	JMP  turn144
 
-end135:
+end145:
 	CMPQ       R12, CX
-	JGE        whole137
+	JGE        whole147
 	VMASKMOVPS (SI)(R12*4), Y1, Y7
 	VBLENDVPS  Y1, Y7, Y0, Y7
 	VCMPPS     $0x00, Y7, Y6, Y6
 	VMOVMSKPS  Y6, R11
 	TESTQ      R11, R11
-	JEQ        miss138
+	JEQ        miss148
 	TZCNTQ     R11, R11
 	ADDQ       R12, R11
-	JMP        found130
+	JMP        found140
 
-miss138:
-whole137:
-	JMP bad123
+miss148:
+whole147:
+	JMP bad133
 
-found130:
+found140:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken139
+	JGE  taken149
 	MOVL R11, (R8)(DX*4)
 	MOVL DX, (R9)(R11*4)
-	JMP  next124
+	JMP  next134
 
-taken139:
+taken149:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
-next124:
+next134:
 	ADDQ 8(AX), SI
 	INCQ DX
-	JMP  rows121
+	JMP  rows131
 
-done122:
+done132:
 	VADDPS    Y3, Y2, Y2
 	VADDPS    Y4, Y2, Y2
 	VADDPS    Y5, Y2, Y2
 	VCMPPS    $0x03, Y2, Y2, Y0
 	VMOVMSKPS Y0, AX
 	TESTL     AX, AX
-	JNE       bad123
+	JNE       bad133
 	MOVQ      BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad123:
+bad133:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -4182,25 +4309,25 @@ TEXT ·nearestRowsFloat32AVX2(SB), NOSPLIT, $0-56
 	VXORPD       Y2, Y2, Y2
 	XORQ         SI, SI
 
-clear140:
+clear150:
 	CMPQ    SI, CX
-	JGE     clear141
+	JGE     clear151
 	VMOVUPD Y0, (DX)(SI*4)
 	VMOVUPD Y2, (BX)(SI*4)
 	ADDQ    $0x08, SI
-	JMP     clear140
+	JMP     clear150
 
-clear141:
+clear151:
 	VXORPD Y3, Y3, Y3
 	XORQ   DI, DI
 
-bands142:
+bands152:
 	XORQ SI, SI
 
-panel144:
+panel154:
 	LEAQ         32(SI), R8
 	CMPQ         R8, CX
-	JGT          panel145
+	JGT          panel155
 	MOVQ         AX, R8
 	IMULQ        DI, R8
 	LEAQ         (R8)(SI*4), R8
@@ -4222,7 +4349,7 @@ panel144:
 	VPBROADCASTD X13, Y13
 	MOVQ         $0x0000000000000040, R10
 
-turn146:
+turn156:
 	VMOVUPD   (R8), Y14
 	VCMPPS    $0x11, Y4, Y14, Y15
 	VBLENDVPS Y15, Y12, Y5, Y5
@@ -4246,7 +4373,7 @@ turn146:
 	VPADDD    Y13, Y12, Y12
 	ADDQ      R9, R8
 	DECQ      R10
-	JNE       turn146
+	JNE       turn156
 	VMOVUPD   (DX)(SI*4), Y12
 	VMOVUPD   (BX)(SI*4), Y13
 	VCMPPS    $0x11, Y12, Y4, Y14
@@ -4276,12 +4403,12 @@ turn146:
 	VMOVUPD   Y4, 96(DX)(SI*4)
 	VMOVUPD   Y5, 96(BX)(SI*4)
 	ADDQ      $0x20, SI
-	JMP       panel144
+	JMP       panel154
 
-panel145:
+panel155:
 	LEAQ         16(SI), R8
 	CMPQ         R8, CX
-	JGT          panel148
+	JGT          panel158
 	MOVQ         AX, R8
 	IMULQ        DI, R8
 	LEAQ         (R8)(SI*4), R8
@@ -4304,7 +4431,7 @@ panel145:
 	VPBROADCASTD X13, Y13
 	MOVQ         $0x0000000000000020, R10
 
-turn149:
+turn159:
 	VMOVUPD      (R8), Y14
 	VCMPPS       $0x11, Y4, Y14, Y15
 	VBLENDVPS    Y15, Y12, Y5, Y5
@@ -4328,7 +4455,7 @@ turn149:
 	VPADDD       Y13, Y12, Y12
 	ADDQ         R9, R8
 	DECQ         R10
-	JNE          turn149
+	JNE          turn159
 	MOVQ         $0x0000000000000001, R8
 	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
@@ -4359,10 +4486,10 @@ turn149:
 	VMOVUPD      Y5, 32(BX)(SI*4)
 	ADDQ         $0x10, SI
 
-panel148:
+panel158:
 	LEAQ         8(SI), R8
 	CMPQ         R8, CX
-	JGT          panel151
+	JGT          panel161
 	MOVQ         AX, R8
 	IMULQ        DI, R8
 	LEAQ         (R8)(SI*4), R8
@@ -4386,7 +4513,7 @@ panel148:
 	VPBROADCASTD X13, Y13
 	MOVQ         $0x0000000000000010, R11
 
-turn152:
+turn162:
 	VMOVUPD      (R8), Y14
 	VCMPPS       $0x11, Y4, Y14, Y15
 	VBLENDVPS    Y15, Y12, Y5, Y5
@@ -4410,7 +4537,7 @@ turn152:
 	VPADDD       Y13, Y12, Y12
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          turn152
+	JNE          turn162
 	MOVQ         $0x0000000000000001, R8
 	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
@@ -4441,9 +4568,9 @@ turn152:
 	VMOVUPD      Y7, (BX)(SI*4)
 	ADDQ         $0x08, SI
 
-panel151:
+panel161:
 	CMPQ         SI, CX
-	JGE          panel154
+	JGE          panel164
 	MOVQ         AX, R8
 	IMULQ        DI, R8
 	LEAQ         (R8)(SI*4), R8
@@ -4467,7 +4594,7 @@ panel151:
 	VPBROADCASTD X13, Y13
 	MOVQ         $0x0000000000000010, R11
 
-turn155:
+turn165:
 	VMASKMOVPS   (R8), Y1, Y14
 	VBLENDVPS    Y1, Y14, Y0, Y14
 	VCMPPS       $0x11, Y4, Y14, Y15
@@ -4495,7 +4622,7 @@ turn155:
 	VPADDD       Y13, Y12, Y12
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          turn155
+	JNE          turn165
 	MOVQ         $0x0000000000000001, R8
 	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
@@ -4525,28 +4652,28 @@ turn155:
 	VMOVUPD      Y6, (DX)(SI*4)
 	VMOVUPD      Y7, (BX)(SI*4)
 
-panel154:
+panel164:
 	MOVQ    rows+24(FP), SI
 	ADDQ    $0x40, DI
 	CMPQ    DI, SI
-	JGE     done143
+	JGE     done153
 	LEAQ    -64(SI), SI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
-	JMP     bands142
+	JMP     bands152
 
-done143:
+done153:
 	VADDPS    Y3, Y2, Y2
 	VCMPPS    $0x03, Y2, Y2, Y0
 	VMOVMSKPS Y0, AX
 	TESTL     AX, AX
-	JNE       bad156
+	JNE       bad166
 	MOVQ      $+0, AX
 	MOVQ      AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
-bad156:
+bad166:
 	MOVQ $+1, AX
 	MOVQ AX, ret+48(FP)
 	VZEROUPPER
@@ -4575,17 +4702,17 @@ TEXT ·rowsBelowFloat32AVX2(SB), NOSPLIT, $0-56
 	XORQ         R8, R8
 	XORQ         R9, R9
 
-rows157:
+rows167:
 	CMPQ   R8, BX
-	JGE    done159
+	JGE    done169
 	VXORPD Y2, Y2, Y2
 	VXORPD Y3, Y3, Y3
 	XORQ   R10, R10
 
-turn160:
+turn170:
 	LEAQ    16(R10), R11
 	CMPQ    R11, SI
-	JGT     end161
+	JGT     end171
 	VMOVUPD (AX)(R10*4), Y4
 	VMOVUPD (CX)(R10*4), Y5
 	VCMPPS  $0x11, Y4, Y5, Y4
@@ -4595,41 +4722,41 @@ turn160:
 	VCMPPS  $0x11, Y4, Y5, Y4
 	VPOR    Y4, Y3, Y3
 	MOVQ    R11, R10
-	JMP     turn160
+	JMP     turn170
 
-end161:
+end171:
 	LEAQ    8(R10), R11
 	CMPQ    R11, SI
-	JGT     end163
+	JGT     end173
 	VMOVUPD (AX)(R10*4), Y4
 	VMOVUPD (CX)(R10*4), Y5
 	VCMPPS  $0x11, Y4, Y5, Y4
 	VPOR    Y4, Y2, Y2
 	MOVQ    R11, R10
 
-end163:
+end173:
 	CMPQ       R10, SI
-	JGE        whole164
+	JGE        whole174
 	VMOVUPD    (AX)(R10*4), Y4
 	VMASKMOVPS (CX)(R10*4), Y1, Y5
 	VBLENDVPS  Y1, Y5, Y0, Y5
 	VCMPPS     $0x11, Y4, Y5, Y4
 	VPOR       Y4, Y2, Y2
 
-whole164:
+whole174:
 	VPOR      Y3, Y2, Y2
 	VMOVMSKPS Y2, R10
 	TESTL     R10, R10
-	JEQ       next158
+	JEQ       next168
 	MOVL      R8, (DI)(R9*4)
 	INCQ      R9
 
-next158:
+next168:
 	ADDQ DX, CX
 	INCQ R8
-	JMP  rows157
+	JMP  rows167
 
-done159:
+done169:
 	MOVQ R9, ret+48(FP)
 	VZEROUPPER
 	RET
@@ -4669,92 +4796,8 @@ TEXT ·belowFloat32AVX2(SB), NOSPLIT, $0-48
 	XORQ         DX, DX
 	XORQ         R8, R8
 
-turn121:
-	LEAQ      16(R8), R9
-	CMPQ      R9, CX
-	JGT       end122
-	VCVTPS2PD (BX)(R8*4), Y4
-	VSUBPD    (AX)(R8*8), Y4, Y4
-	VCMPPD    $0x19, Y3, Y4, Y4
-	VMOVMSKPD Y4, R10
-	TESTL     R10, R10
-	JEQ       none124
-
-lane123:
-	TZCNTL    R10, R11
-	LEAQ      (R11)(R8*1), R11
-	MOVL      R11, (SI)(DX*4)
-	VXORPD    X4, X4, X4
-	VCVTSS2SD (BX)(R11*4), X4, X4
-	VMOVSD    X4, (DI)(DX*8)
-	INCQ      DX
-	BLSRL     R10, R10
-	JNE       lane123
-
-none124:
-	VCVTPS2PD 16(BX)(R8*4), Y4
-	VSUBPD    32(AX)(R8*8), Y4, Y4
-	VCMPPD    $0x19, Y3, Y4, Y4
-	VMOVMSKPD Y4, R10
-	TESTL     R10, R10
-	JEQ       none126
-
-lane125:
-	TZCNTL    R10, R11
-	LEAQ      4(R11)(R8*1), R11
-	MOVL      R11, (SI)(DX*4)
-	VXORPD    X4, X4, X4
-	VCVTSS2SD (BX)(R11*4), X4, X4
-	VMOVSD    X4, (DI)(DX*8)
-	INCQ      DX
-	BLSRL     R10, R10
-	JNE       lane125
-
-none126:
-	VCVTPS2PD 32(BX)(R8*4), Y4
-	VSUBPD    64(AX)(R8*8), Y4, Y4
-	VCMPPD    $0x19, Y3, Y4, Y4
-	VMOVMSKPD Y4, R10
-	TESTL     R10, R10
-	JEQ       none128
-
-lane127:
-	TZCNTL    R10, R11
-	LEAQ      8(R11)(R8*1), R11
-	MOVL      R11, (SI)(DX*4)
-	VXORPD    X4, X4, X4
-	VCVTSS2SD (BX)(R11*4), X4, X4
-	VMOVSD    X4, (DI)(DX*8)
-	INCQ      DX
-	BLSRL     R10, R10
-	JNE       lane127
-
-none128:
-	VCVTPS2PD 48(BX)(R8*4), Y4
-	VSUBPD    96(AX)(R8*8), Y4, Y4
-	VCMPPD    $0x19, Y3, Y4, Y4
-	VMOVMSKPD Y4, R10
-	TESTL     R10, R10
-	JEQ       none130
-
-lane129:
-	TZCNTL    R10, R11
-	LEAQ      12(R11)(R8*1), R11
-	MOVL      R11, (SI)(DX*4)
-	VXORPD    X4, X4, X4
-	VCVTSS2SD (BX)(R11*4), X4, X4
-	VMOVSD    X4, (DI)(DX*8)
-	INCQ      DX
-	BLSRL     R10, R10
-	JNE       lane129
-
-none130:
-	MOVQ R9, R8
-	JMP  turn121
-
-end122:
 turn131:
-	LEAQ      4(R8), R9
+	LEAQ      16(R8), R9
 	CMPQ      R9, CX
 	JGT       end132
 	VCVTPS2PD (BX)(R8*4), Y4
@@ -4776,12 +4819,96 @@ lane133:
 	JNE       lane133
 
 none134:
+	VCVTPS2PD 16(BX)(R8*4), Y4
+	VSUBPD    32(AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none136
+
+lane135:
+	TZCNTL    R10, R11
+	LEAQ      4(R11)(R8*1), R11
+	MOVL      R11, (SI)(DX*4)
+	VXORPD    X4, X4, X4
+	VCVTSS2SD (BX)(R11*4), X4, X4
+	VMOVSD    X4, (DI)(DX*8)
+	INCQ      DX
+	BLSRL     R10, R10
+	JNE       lane135
+
+none136:
+	VCVTPS2PD 32(BX)(R8*4), Y4
+	VSUBPD    64(AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none138
+
+lane137:
+	TZCNTL    R10, R11
+	LEAQ      8(R11)(R8*1), R11
+	MOVL      R11, (SI)(DX*4)
+	VXORPD    X4, X4, X4
+	VCVTSS2SD (BX)(R11*4), X4, X4
+	VMOVSD    X4, (DI)(DX*8)
+	INCQ      DX
+	BLSRL     R10, R10
+	JNE       lane137
+
+none138:
+	VCVTPS2PD 48(BX)(R8*4), Y4
+	VSUBPD    96(AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none140
+
+lane139:
+	TZCNTL    R10, R11
+	LEAQ      12(R11)(R8*1), R11
+	MOVL      R11, (SI)(DX*4)
+	VXORPD    X4, X4, X4
+	VCVTSS2SD (BX)(R11*4), X4, X4
+	VMOVSD    X4, (DI)(DX*8)
+	INCQ      DX
+	BLSRL     R10, R10
+	JNE       lane139
+
+none140:
 	MOVQ R9, R8
 	JMP  turn131
 
 end132:
+turn141:
+	LEAQ      4(R8), R9
+	CMPQ      R9, CX
+	JGT       end142
+	VCVTPS2PD (BX)(R8*4), Y4
+	VSUBPD    (AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none144
+
+lane143:
+	TZCNTL    R10, R11
+	LEAQ      (R11)(R8*1), R11
+	MOVL      R11, (SI)(DX*4)
+	VXORPD    X4, X4, X4
+	VCVTSS2SD (BX)(R11*4), X4, X4
+	VMOVSD    X4, (DI)(DX*8)
+	INCQ      DX
+	BLSRL     R10, R10
+	JNE       lane143
+
+none144:
+	MOVQ R9, R8
+	JMP  turn141
+
+end142:
 	CMPQ       R8, CX
-	JGE        whole135
+	JGE        whole145
 	VMASKMOVPS (BX)(R8*4), X2, X2
 	VCVTPS2PD  X2, Y2
 	VBLENDVPD  Y1, Y2, Y0, Y2
@@ -4789,9 +4916,9 @@ end132:
 	VCMPPD     $0x19, Y3, Y2, Y0
 	VMOVMSKPD  Y0, AX
 	TESTL      AX, AX
-	JEQ        none137
+	JEQ        none147
 
-lane136:
+lane146:
 	TZCNTL    AX, CX
 	LEAQ      (CX)(R8*1), CX
 	MOVL      CX, (SI)(DX*4)
@@ -4800,10 +4927,10 @@ lane136:
 	VMOVSD    X0, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     AX, AX
-	JNE       lane136
+	JNE       lane146
 
-none137:
-whole135:
+none147:
+whole145:
 	MOVQ DX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -4821,9 +4948,9 @@ TEXT ·turnFloat32AVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTQ X0, Y0
 	XORQ         DI, DI
 
-turn138:
+turn148:
 	CMPQ       DI, DX
-	JGE        done139
+	JGE        done149
 	MOVQ       AX, R8
 	VCVTPS2PD  (R8)(DI*4), Y1
 	VXORPD     Y0, Y1, Y1
@@ -4853,9 +4980,9 @@ turn138:
 	VMOVUPD    Y1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x04, DI
-	JMP        turn138
+	JMP        turn148
 
-done139:
+done149:
 	VZEROUPPER
 	RET
 
@@ -4876,9 +5003,9 @@ TEXT ·spanFloat32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(BX), Y3
 	XORQ         SI, SI
 
-turn140:
+turn150:
 	CMPQ      SI, DX
-	JGE       done141
+	JGE       done151
 	VCVTPS2PD (CX)(SI*4), Y4
 	VANDNPD   Y4, Y1, Y5
 	VCMPPD    $0x11, Y0, Y5, Y6
@@ -4890,9 +5017,9 @@ turn140:
 	POPCNTL   DI, DI
 	ADDQ      DI, AX
 	ADDQ      $0x04, SI
-	JMP       turn140
+	JMP       turn150
 
-done141:
+done151:
 	VMOVAPD      Y2, Y0
 	VEXTRACTF128 $0x01, Y0, X2
 	VMINPD       X0, X2, X0
@@ -4923,9 +5050,9 @@ TEXT ·cutFloat32AVX2(SB), NOSPLIT, $0-32
 	VXORPD       Y1, Y1, Y1
 	XORQ         BX, BX
 
-turn142:
+turn152:
 	CMPQ      BX, DX
-	JGE       done143
+	JGE       done153
 	VCVTPS2PD (CX)(BX*4), Y2
 	VMULPD    Y0, Y2, Y2
 	VROUNDPD  $0x08, Y2, Y3
@@ -4935,9 +5062,9 @@ turn142:
 	POPCNTL   SI, SI
 	ADDQ      SI, AX
 	ADDQ      $0x04, BX
-	JMP       turn142
+	JMP       turn152
 
-done143:
+done153:
 	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET

@@ -57,7 +57,7 @@ type proof struct {
 	rounded uint64         // not 0: units rounded a cost
 	near    unsafe.Pointer // int32s: columns
 
-	nearby       unsafe.Pointer // of each row that Check looked at, bits of the columns whose slack is at most NearbyUnits, and perhaps more
+	nearby       unsafe.Pointer // nil: left out; of each row that Check looked at, bits of the columns whose slack is at most NearbyUnits, and perhaps more
 	nearbyStride int            // bytes from row to row; 0: all rows write the same
 }
 
@@ -185,8 +185,11 @@ func (s *Search) Duals() (u, v []int64) {
 
 // Nearby is how many words of 64 columns Check has written for all rows; false where it has not.
 func (s *Search) Nearby(k *Kernels) (words int, ok bool) {
-	return s.rows * s.nearbyStride / 8, k.nearby && s.nearbyStride > 0
+	return s.rows * s.nearbyStride / 8, k.nearby && s.nearbyStride > 0 && s.nearby != nil
 }
+
+// LeaveNearby has Check of AVX2, where that takes time that counts, leave out what Nearby reads. Other kernels need it.
+func (s *Search) LeaveNearby() { s.nearby = nil }
 
 // NearbyOf has a bit for each column of row i whose slack is at most NearbyUnits, its own among these, and for others perhaps; bits beyond the last
 // column mean nothing. Rows whose u was set have none.

@@ -166,7 +166,7 @@ func avx2[T Cost]() Kernels {
 				return spanFloat32AVX2((*float32)(costs), n, &ends[0])
 			}, func(costs unsafe.Pointer, n int, scale float64) int {
 				return cutFloat32AVX2((*float32)(costs), n, int(math.Float64bits(scale)))
-			}, nil, unlike32AVX2, false, func(least, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+			}, nil, unlike32AVX2, true, func(least, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
 				return nearestRowsFloat32AVX2((*float32)(least), (*float32)(costs), stride, rows, cols, at)
 			}, func(bars, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
 				return rowsBelowFloat32AVX2((*float32)(bars), (*float32)(costs), stride, rows, cols, at)
@@ -184,7 +184,7 @@ func avx2[T Cost]() Kernels {
 			return spanFloat64AVX2((*float64)(costs), n, &ends[0])
 		}, func(costs unsafe.Pointer, n int, scale float64) int {
 			return cutFloat64AVX2((*float64)(costs), n, int(math.Float64bits(scale)))
-		}, nil, unlike64AVX2, false, func(least, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
+		}, nil, unlike64AVX2, true, func(least, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
 			return nearestRowsFloat64AVX2((*float64)(least), (*float64)(costs), stride, rows, cols, at)
 		}, func(bars, costs unsafe.Pointer, stride, rows, cols int, at *int32) int {
 			return rowsBelowFloat64AVX2((*float64)(bars), (*float64)(costs), stride, rows, cols, at)

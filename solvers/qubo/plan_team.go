@@ -52,6 +52,9 @@ func openTeamOf(tempers bool, p *problem.Normal, o search.Setup) (search.OpenedE
 	if temper {
 		e, err = tempering.Open(p, o)
 	}
+	if temper && err == nil {
+		portfolio.Without = append(slices.Clip(portfolio.Without), host.Replicas) // which the device has
+	}
 	if errors.Is(err, search.ErrUnfit) && !out("bulk") {
 		e, err = tabu.Open(p, o)
 	}

@@ -56,6 +56,10 @@ func TestTeamTakesRules(t *testing.T) {
 		if got, want := slices.Sorted(maps.Keys(e.Used)), slices.Sorted(maps.Keys(c.used)); c.want == "" && !slices.Equal(got, want) {
 			t.Errorf("%s: searched by %v, expected %v", c.o.Rules, got, want)
 		}
+		_, tempers := e.Used["temper"]
+		if beside, ok := e.Beside.(host.Companion); ok && slices.Contains(beside.Without, host.Replicas) != tempers {
+			t.Errorf("%s: beside %v the host leaves out %q", c.o.Rules, slices.Sorted(maps.Keys(e.Used)), beside.Without)
+		}
 		for name, given := range c.used {
 			got := e.Used[name]
 			for _, want := range strings.Split(given.String(), ",") {

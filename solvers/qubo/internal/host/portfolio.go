@@ -53,6 +53,9 @@ func (a *arm) learn(value int64, reward, cost float64) {
 	a.spread = (1 - late) * (a.spread + late*off*off)
 }
 
+// Replicas is the name of replica exchange, which is left out beside a device that has its own.
+const Replicas = "replicas"
+
 // StableSets is the name of the search for stable sets, which is made in place of the methods where a problem is one of these.
 const StableSets = "stableset"
 

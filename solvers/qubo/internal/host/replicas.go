@@ -281,6 +281,16 @@ func (r *replicas) value() {
 	}
 }
 
+// best is the replica of the largest value.
+func (r *replicas) best() (best int) {
+	for k, v := range r.values {
+		if v > r.values[best] {
+			best = k
+		}
+	}
+	return best
+}
+
 // exchange exchanges replicas next to each other on a ladder, of even or of odd numbers.
 func (r *replicas) exchange(random *rand.Rand, logs *logTable) {
 	var moved uint64
@@ -346,13 +356,7 @@ func (s *searcher[S]) exchange() bool {
 		if r.sweeps%lookEverySo != 0 {
 			continue
 		}
-		best := 0
-		for k, v := range r.values {
-			if v > r.values[best] {
-				best = k
-			}
-		}
-		for _, k := range [2]int{best, rungs*random.IntN(2) + random.IntN(coldRungs)} {
+		for _, k := range [2]int{r.best(), rungs*random.IntN(2) + random.IntN(coldRungs)} {
 			copy(s.middle, s.bestX)
 			r.copyTo(s.free, k)
 			flips := s.flipTowards(s.free)

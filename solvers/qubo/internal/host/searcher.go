@@ -28,7 +28,7 @@ const (
 
 // String is the name by which a method is left out.
 func (m method) String() string {
-	return [...]string{"tabu", "anneal", "reheat", "eliminate", "multistart", "contract", "chain", "replicas"}[m]
+	return [...]string{"tabu", "anneal", "reheat", "eliminate", "multistart", "contract", "chain", Replicas}[m]
 }
 
 // A walkPlan is the first solution of a walk and the method that improves it. Walks do not

@@ -71,7 +71,7 @@ func TestExperimentsWriteRows(t *testing.T) {
 			without = append(without, r.Without)
 		}
 	}
-	if strings.Join(without, " ") != " tabu anneal reheat eliminate multistart contract chain stableset bound planar" || len(rows) != 2*11+1 {
+	if strings.Join(without, " ") != " tabu anneal reheat eliminate multistart contract chain replicas stableset bound planar equations" || len(rows) != 2*13+1 {
 		t.Errorf("ablation: %d rows, without %q", len(rows), without)
 	}
 	s.instances, s.engines, s.rules = s.instances[:1], []string{"host"}, solver.Rules{Pool: 3, Stall: 9}

@@ -76,6 +76,7 @@ type portfolio struct {
 	arms    []arm
 	crosser *elite.Crosser // nil for dense problems, whose solutions seldom differ in several components
 	halves  bool           // lasting methods are among several
+	tables  bool           // one is replicas, whose tables take a millisecond: other walks are first
 	bar     int64          // the worst value in the pool when the pool was last emptied
 }
 
@@ -105,6 +106,7 @@ func newPortfolio(p *problem.Normal, step, add float64, without []string, o sear
 		include(tabuWalk)
 	}
 	f.halves = slices.ContainsFunc(f.arms, arm.lasting) && slices.ContainsFunc(f.arms, func(a arm) bool { return !a.lasting() })
+	f.tables = slices.ContainsFunc(f.arms, func(a arm) bool { return a.method == replicaWalk })
 	return f
 }
 
@@ -173,7 +175,8 @@ func (f *portfolio) choose() int {
 			lasting += a.cost
 		}
 	}
-	out := func(a arm) bool { return f.halves && a.lasting() != (2*lasting <= cost) }
+	turn := 2*lasting <= cost && (cost > 0 || !f.tables)
+	out := func(a arm) bool { return f.halves && a.lasting() != turn }
 	mean := (reward + 0.01) / (cost + 1)
 	share := make([]float64, len(f.arms))
 	var total float64

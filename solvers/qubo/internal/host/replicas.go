@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"coalesce/solvers/qubo/problem"
 )
@@ -44,6 +45,9 @@ type replicaRows struct {
 	pairs []uint32  // the slots and their variables, 2i, each pair once, and made a multiple of 8 by some that do not differ
 	above int64     // slots at complements
 	field float64   // of a typical variable: half the root of the sum of its squared weights, in the mean
+
+	once  sync.Once
+	allow *allowed // set once replicas are made
 }
 
 // A slotRun is variables of so many slots, from the end of the run before.
@@ -115,8 +119,7 @@ type replicas struct {
 	*replicaRows
 	x      []uint64 // of variable i at 2i, and its complement
 	values [64]int64
-	inside [64]float64         // 1/temperature
-	allow  [2][draws][4]uint64 // of a draw, for even and odd numbers of slots: bits of the half units that each replica may lose
+	inside [64]float64 // 1/temperature
 	state  uint64
 	sweeps int
 }
@@ -135,19 +138,31 @@ func newReplicas(rows *replicaRows, random *rand.Rand) *replicas {
 	}
 	for k := range 64 {
 		span := ladderSpans[few][k/rungs]
-		temperature := rows.field * (span[0] + (span[1]-span[0])*float64(k%rungs)/(rungs-1))
-		r.inside[k] = 1 / temperature
-		for d := range draws {
-			lost := int(2 * temperature * -math.Log((float64(d)+0.5)/draws) / float64(rows.unit)) // half units
+		r.inside[k] = 1 / (rows.field * (span[0] + (span[1]-span[0])*float64(k%rungs)/(rungs-1)))
+	}
+	rows.once.Do(func() { rows.allow = allowances(&r.inside, rows.unit) })
+	return r
+}
+
+// An allowed loss, of a draw and all replicas: the bits of half of its half units, rounded down for even numbers of slots and up for odd ones.
+type allowed [2][draws][4]uint64
+
+// allowances are those of temperatures, whose inverses are given.
+func allowances(inside *[64]float64, unit int64) *allowed {
+	t := &allowed{}
+	for d := range draws {
+		loss := -2 * math.Log((float64(d)+0.5)/draws) / float64(unit)
+		for k, inverse := range inside {
+			lost := int(loss / inverse)
 			for odd := range 2 {
 				a := min(allowance, (lost+odd)/2)
 				for b := range 4 {
-					r.allow[odd][d][b] |= uint64(a>>b&1) << k
+					t[odd][d][b] |= uint64(a>>b&1) << k
 				}
 			}
 		}
 	}
-	return r
+	return t
 }
 
 // sweep visits every variable of all replicas once, by Metropolis' rule, and returns the flips made.

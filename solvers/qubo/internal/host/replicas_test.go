@@ -35,7 +35,7 @@ func replicaProblem(r *rand.Rand, n int, density float64, unit int64) *problem.N
 // Values of all replicas are those of their solutions, also after exchanges, and near temperature 0 they do not fall.
 func TestReplicasAgainstRecomputation(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 11))
-	for round := range 40 {
+	for round := range 16 {
 		n, unit := 1+r.IntN(90), []int64{2, 1, 6}[round%3]
 		p := replicaProblem(r, n, 4/float64(n+4), unit)
 		rows := newReplicaRows(p)

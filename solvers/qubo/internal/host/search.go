@@ -132,6 +132,10 @@ func searchRows[S qubo.Sum](ctx context.Context, h Search, p *problem.Normal, s 
 			return nil
 		},
 	})
+	if r.X == nil { // time was over before the first round
+		first = make([]uint64, problem.Words(p.N))
+		r.Improve(p.Value(first), first)
+	}
 	for _, s := range team {
 		portfolio.offer(s.best, s.bestX)
 	}

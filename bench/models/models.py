@@ -31,7 +31,7 @@ import time
 # Best known values of QAPLIB (its page, 2026), and colours of DIMACS graphs that suffice.
 QAP = {"tai20a": 703482, "tai20b": 122455319, "tai25a": 1167256, "tai30a": 1818146, "tai30b": 637117113, "tai35a": 2422002, "tai40a": 3139370, "tai40b": 637250948,
        "tai50a": 4938796, "tai50b": 458821517, "tai60a": 7205962, "tai60b": 608215054, "nug30": 6124, "sko42": 15812, "sko49": 23386,
-       "ste36a": 9526, "tho40": 240516, "wil50": 48816, "esc32a": 130}
+       "ste36a": 9526, "tho40": 240516, "wil50": 48816, "esc32a": 130, "kra30a": 88900}
 COLOURS = {"myciel5": 6, "queen5_5": 5, "queen6_6": 7, "queen7_7": 7, "queen8_8": 9, "queen9_9": 10, "david": 11, "DSJC125.1": 5, "DSJC125.5": 17, "le450_5a": 5}
 SHORT = ["knapsack-100-50", "knapsack-200-50", "tai25a", "nug30", "tai30a", "E-n51-k5", "myciel5", "queen8_8", "DSJC125.1", "DSJC125.5", "qplib-3506", "qplib-3706", "qplib-5881",
          "qplib-0067", "qplib-3402", "qplib-3762", "qplib-2512", "partition-60", "tardiness-12", "tardiness-20"]

@@ -10,7 +10,7 @@ import (
 	"coalesce/solvers/model/problem"
 )
 
-// Orders are the orders of the one-hot groups of a model whose other rows have no negative coefficient and whose objective is linear: jobs
+// Orders are the orders of the one-hot groups of a model whose other rows have no negative coefficient: jobs
 // with start times, items with bins. An order makes a solution, as in serial schedule generation (Kolisch, "Serial and parallel
 // resource-constrained project scheduling methods revisited", European J. of Operational Research 90, 1996): each group in turn takes
 // the first of its cheapest bits for which the rows have room. Where the costs of a group's bits grow with their numbers, as with
@@ -21,15 +21,16 @@ type orders struct {
 	choices [][]int32 // of each group, its bits from the cheapest on; -1 stands for none, where the group allows that
 	rows    []problem.Row
 	uses    [][]link // of each bit, its rows
+	partial bool     // the objective has products: orders only look for a solution that holds
 }
 
 // orders are those of the model, nil where it is of another kind.
 func (l *Layout) orders() *orders {
 	f := l.form
-	if len(l.keeps) < 2 || len(f.Pairs)+len(f.Products) > 0 || slices.Contains(l.group, -1) {
+	if len(l.keeps) < 2 || l.exchange != nil || slices.Contains(l.group, -1) {
 		return nil
 	}
-	o := &orders{Layout: l, rows: slices.Concat(l.rows, l.seats.rows), uses: make([][]link, f.N)}
+	o := &orders{Layout: l, partial: len(f.Pairs)+len(f.Products) > 0, rows: slices.Concat(l.rows, l.seats.rows), uses: make([][]link, f.N)}
 	if len(o.rows) == 0 {
 		return nil
 	}
@@ -62,7 +63,8 @@ func (o *orders) cost(b int32) int64 {
 	return o.form.Linear[b]
 }
 
-// A plan is what an order makes. lack is the number of groups without a bit, and what sums of rows are below their bounds.
+// A plan is what an order makes. lack is the number of groups without a bit, what the first of their bits add to rows, and what sums of rows are below
+// their bounds.
 type plan struct {
 	lack, cost int64
 	on         []int32 // of each group
@@ -82,6 +84,9 @@ func (o *orders) decode(order []int32, p *plan, sums []int64) {
 			return b < 0 || !slices.ContainsFunc(o.uses[b], func(u link) bool { return sums[u.at]+u.coefficient > o.rows[u.at].High })
 		})
 		if at < 0 {
+			for _, u := range o.uses[o.choices[g][0]] {
+				p.lack += u.coefficient
+			}
 			p.lack++
 			continue
 		}
@@ -145,6 +150,9 @@ func (s *sequence) search(ctx context.Context, tries int64, limit *atomic.Int64,
 		if s.now.compare(&s.top) < 0 {
 			better, s.top.lack, s.top.cost = true, s.now.lack, s.now.cost
 			copy(s.top.on, s.now.on)
+			if s.partial && s.top.lack == 0 {
+				break
+			}
 			if s.top.lack == 0 && s.top.cost < limit.Load() {
 				found(s.top.cost, s.bits(&s.top))
 			}
@@ -172,7 +180,12 @@ func (s *sequence) search(ctx context.Context, tries int64, limit *atomic.Int64,
 	if s.top.lack == 0 {
 		x, value = s.bits(&s.top), s.top.cost
 	}
-	if !better {
+	if x != nil && s.partial {
+		if value = s.form.Value(x); value < limit.Load() {
+			found(value, x)
+		}
+	}
+	if !better || s.partial && x != nil {
 		s.draw()
 	}
 	return x, value

@@ -96,7 +96,14 @@ func TestOrders(t *testing.T) {
 	long := []job{{3, 2, 1}, {2, 2, 1}}
 	m := machine(long)
 	m.AddTerm(problem.DecimalOfInteger(1), 0, 1)
-	if f, err := problem.NewForm(m); err != nil || New(f).packing != nil {
-		t.Errorf("a product of two bits is taken, %v", err)
+	f, err := problem.NewForm(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limit atomic.Int64
+	limit.Store(math.MaxInt64)
+	x, value := New(f).packing.begin(rand.New(rand.NewPCG(1, 1))).search(t.Context(), 1000, &limit, func(int64, []uint8) {})
+	if x == nil || value != f.Value(x) {
+		t.Errorf("with a product of two bits found %v, %d, stated is another value", x, value)
 	}
 }

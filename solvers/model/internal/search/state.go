@@ -83,7 +83,8 @@ func New(f *problem.Form) *Layout {
 	for r := range l.rows {
 		l.memberOf = addRow(l.memberOf, &l.rows[r], r)
 	}
-	l.exchange, l.packing = l.permutation(), l.orders()
+	l.exchange = l.permutation()
+	l.packing = l.orders()
 	return l
 }
 

@@ -33,7 +33,7 @@ func (l *Layout) Walk(ctx context.Context, start []uint8, seed uint64, work int6
 	}
 	patience := int64(200 + 25*f.N)
 	plan := func() { // by orders, as many as moves without a better solution
-		if orders == nil || work > 0 && moves >= work {
+		if orders == nil || orders.partial && best < math.MaxInt64 || work > 0 && moves >= work {
 			return
 		}
 		tries := patience

@@ -6,6 +6,7 @@
 package listed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -193,6 +194,29 @@ type program struct {
 	origin      []int // the coalition of each bid
 }
 
+// tableOrder are the numbers of an instance's coalitions in the order of tables, so that a list read from a file and one made of a table have the
+// same bids.
+func tableOrder(inst *Instance) []int {
+	order := make([]int, len(inst.Coalitions))
+	for k := range order {
+		order[k] = k
+	}
+	compare := func(a, b int) int {
+		x, y := inst.Coalitions[a].Agents, inst.Coalitions[b].Agents
+		for len(x) > 0 && len(y) > 0 {
+			if c := cmp.Compare(x[len(x)-1], y[len(y)-1]); c != 0 {
+				return c
+			}
+			x, y = x[:len(x)-1], y[:len(y)-1]
+		}
+		return cmp.Compare(len(x), len(y))
+	}
+	if !slices.IsSortedFunc(order, compare) {
+		slices.SortStableFunc(order, compare)
+	}
+	return order
+}
+
 // newProgram checks an instance and makes its auction. Coalitions that constraints forbid have no bid. A number of blocks makes goods and
 // dummies, its places, of which each bid takes one: the blocks take places in the order of their first agents, the first those that have to be
 // taken. So the block of the first agent takes the first place, and a coalition no place beyond those of the agents before its first.
@@ -211,7 +235,8 @@ func newProgram(inst *Instance, c *Constraints) (*program, error) {
 	}
 	places := min(max(least, most), n+1)
 	var bids []auctionproblem.Bid
-	for k, listed := range inst.Coalitions {
+	for _, k := range tableOrder(inst) {
+		listed := inst.Coalitions[k]
 		if !rules.Allow(listed.Agents) {
 			continue
 		}

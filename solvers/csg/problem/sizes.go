@@ -104,16 +104,16 @@ func (s Sizes) List() []uint8 {
 // these values stay within the type, and a solver adds up no more, as it keeps no sum that is less than the
 // coalition's own value; int32 becomes int64 where n of them do not fit, int16 becomes int32
 // where two do not, with a note, and an int64 below -2^62 is an error. A restricted instance is
-// an error too.
+// an error too. No sizes restrict nothing.
 func (inst *Instance) Restrict(s Sizes) error {
 	if inst == nil {
 		return inst.Check()
 	}
-	if inst.isRestricted() {
-		return solve.InvalidInput("Sizes", "found an instance that is restricted already, expected one that is not")
-	}
 	if s == 0 {
 		return nil
+	}
+	if inst.isRestricted() {
+		return solve.InvalidInput("Sizes", "found an instance that is restricted already, expected one that is not")
 	}
 	if err := inst.restrict(filter{sizes: s}); err != nil {
 		return err

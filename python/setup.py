@@ -41,6 +41,9 @@ class Build(build_py):
             raise ExecError("the library's Go sources are missing: build from the repository, or install a wheel that scripts/wheel made")
         if platform.system() != "Linux":
             raise ExecError(f"coalesce-solver is built on Linux alone, found {platform.system()}")
+        if "musl" in (sysconfig.get_config_var("HOST_GNU_TYPE") or ""):
+            raise ExecError("found Python on musl (Alpine), whose loader takes no library of Go's: use Python on glibc, such as the image python:slim, or the "
+                            "program coalesce, which needs no C library (docs/python.md)")
         for tool, why in (("go", "Go, as go.mod says which"), (os.environ.get("CC", "gcc").split()[0], "a C compiler, named by CC or gcc")):
             if shutil.which(tool) is None:
                 raise ExecError(f"building coalesce-solver needs {why}: found no {tool}. A wheel that scripts/wheel made needs none")

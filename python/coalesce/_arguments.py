@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+from decimal import Decimal
 from typing import Any, Callable, Iterable, Optional
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def whole(name: str, x: Any, least: int, most: int) -> int:
@@ -35,6 +37,26 @@ def real(name: str, x: Any) -> float:
 
 def _like_a_number(x: Any) -> bool:
     return not isinstance(x, (str, bytes)) and hasattr(x, "__float__") and getattr(x, "ndim", 0) == 0
+
+
+_NUMBERS = (numbers.Real, np.number, np.bool_, Decimal)
+
+
+def numbers_of(a: NDArray[Any]) -> NDArray[Any]:
+    """Objects, such as integers of any length and pandas' nullable numbers, as numbers; the same array where some are none."""
+    if not_a_number(a):
+        return a
+    found = np.array(a.tolist())
+    return found.reshape(a.shape) if found.dtype.kind in "biuf" and found.dtype.itemsize <= 8 else a.astype(np.float64)
+
+
+def not_a_number(a: NDArray[Any]) -> str:
+    """The first object of an array that is no number, for an error; empty where all are."""
+    if a.dtype.kind == "O":
+        for place, x in np.ndenumerate(a):
+            if not isinstance(x, _NUMBERS):
+                return f": found {x!r:.40} at {list(place)}, expected a number"
+    return ""
 
 
 def truth(name: str, x: Any) -> bool:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import math
-import numbers
+import re
 import threading
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, TypeVar, Union, cast, overload
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _device
 from . import _library as lib
-from ._arguments import real, seconds, text, truth, whole
+from ._arguments import not_a_number, numbers_of, real, seconds, text, truth, whole
 from ._keywords import encode, keywords
 from ._options import ASSIGNMENT, AssignmentOptions
 from ._progress import Progress, Told, run
@@ -78,26 +77,19 @@ def _matrix(cost: ArrayLike) -> NDArray[Any]:
     """An array of a type that the library reads, in memory as it is where that can be."""
     a = _device.on_host(cost) if type(cost) is not np.ndarray else cost
     if a.ndim not in (2, 3):
-        raise ValueError(f"expected a matrix (2-D array) or a batch of them (3-D array), got a {a.ndim} array")
+        raise ValueError(f"expected a matrix (2-D array) or a batch of them (3-D array), got a {a.ndim} array" + (f": {cost!r:.40}" if a.ndim == 0 else ""))
     if a.dtype.char in lib.TYPES:
         return a if a.dtype.isnative else a.astype(a.dtype.newbyteorder("="))
     if a.dtype == np.float16:
         return a.astype(np.float32)
     if a.dtype.kind == "O":
-        a = _of_objects(a)
+        a = numbers_of(a)
         if a.dtype.char in lib.TYPES:
             return a
     elif a.dtype.itemsize < 4 and np.can_cast(a.dtype, np.float32):  # of ml_dtypes
         return a.astype(np.float32)
-    raise TypeError(f"Cannot cast array data from {a.dtype!r} to dtype('float64') according to the rule 'safe'")
-
-
-def _of_objects(a: NDArray[Any]) -> NDArray[Any]:
-    """Objects, such as integers of any length and pandas' nullable numbers, as numbers; the same array where some are none."""
-    if not all(isinstance(x, (numbers.Real, np.number, np.bool_, Decimal)) for x in a.flat):
-        return a
-    found = np.array(a.tolist())
-    return found.reshape(a.shape) if found.dtype.char in lib.TYPES else a.astype(np.float64)
+    wrong = not_a_number(a)
+    raise TypeError(f"Cannot cast array data from {a.dtype!r} to dtype('float64') according to the rule 'safe'{wrong and wrong + '; np.inf forbids a pair'}")
 
 
 @overload
@@ -262,7 +254,8 @@ def _placed_pairs(x: Any, maximize: bool, ties: str) -> Optional[tuple[Any, Any]
 def _failed(e: Exception) -> Exception:
     """An error in SciPy's words."""
     if isinstance(e, lib.InfeasibleError):
-        same = lib.InfeasibleError("cost matrix is infeasible")
+        place = re.search("matrix [0-9]+( of the batch)?", str(e))
+        same = lib.InfeasibleError("cost matrix is infeasible" + (f": {place[0]}" if place else ""))
         same.report = e.report
         return same
     if isinstance(e, lib.CostError):
@@ -636,7 +629,7 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
             raise ValueError(f"device: found {device!r}, expected host: flows are found there")
         a = cost if isinstance(cost, Points) else _matrix(_device.to_host(cost) if type(cost) is not np.ndarray and _device.on_gpu(cost) else cost)
         if forbidden is not None and not isinstance(a, Points):
-            a = np.where(np.asarray(forbidden, bool), -np.inf if maximize else np.inf, a)
+            a = np.where(_mask(forbidden, a.shape), -np.inf if maximize else np.inf, a)
         from ._transport import solve_transport
         return solve_transport(a, supply, capacity, maximize, duals=duals, check=check, time_limit=time_limit, progress=progress)
     k_best, limit = whole("k_best", k_best, 1, lib.MOST), None if limit is None else real("limit", limit)
@@ -671,11 +664,7 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     else:
         a = _matrix(cost)
         if forbidden is not None:
-            mask = np.asarray(forbidden)
-            if mask.dtype != bool:
-                raise TypeError(f"forbidden: found an array of {mask.dtype}, expected booleans, True where a pair is forbidden")
-            if mask.shape != a.shape:
-                raise ValueError(f"forbidden: found the shape {mask.shape}, expected {a.shape}")
+            mask = _mask(forbidden, a.shape)
             if a.ndim == 2 and a.dtype.kind != "f" and a.dtype.itemsize == 8:  # float64 would round them
                 allowed = np.nonzero(~mask)
                 starts = np.concatenate(([0], np.cumsum((~mask).sum(axis=1)))).astype(np.int64)
@@ -701,6 +690,16 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     except lib.Interrupted as e:
         raise lib.Interrupted(None if e.result is None else _results(e.result, batch)) from None
     return _results(answer, batch)
+
+
+def _mask(forbidden: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """The pairs that must not be matched."""
+    mask = _device.on_host(forbidden)
+    if mask.dtype != bool:
+        raise TypeError(f"forbidden: found an array of {mask.dtype}, expected booleans, True where a pair is forbidden")
+    if mask.shape != shape:
+        raise ValueError(f"forbidden: found the shape {mask.shape}, expected {shape}")
+    return mask
 
 
 def _direct(a: NDArray[Any], maximize: bool, duals: bool, sparse: Optional[_Sparse], limit: Optional[float], k_best: int) -> Optional[AssignmentResult]:

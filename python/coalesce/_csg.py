@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Union
 
 import numpy as np
 
+from . import _device
 from . import _library as lib
 from ._arguments import checked_text, listed, truth, whole
 from ._keywords import encode, keywords, start as begin_solve
@@ -62,7 +63,7 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
         n = whole("agents", agents, 1, 40)
         a = np.array([0] + [values(tuple(k for k in range(n) if c >> k & 1)) for c in range(1, 1 << n)])
     else:
-        a = np.asarray(values)
+        a = _device.on_host(values)
         if a.ndim != 1 or a.size < 2 or a.size & (a.size - 1):
             raise ValueError(f"values: found an array of the shape {a.shape}, expected 2**n numbers")
         n = a.size.bit_length() - 1

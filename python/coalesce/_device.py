@@ -415,11 +415,15 @@ def on_host(x: Any) -> NDArray[Any]:
         return np.asarray((x.float() if _name(x) == "bfloat16" else x).numpy())
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array__") and not hasattr(x, "__array_interface__"):
         return np.from_dlpack(x)
+    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+        raise TypeError("found a masked array with masked entries, expected costs: filled(np.inf) makes them forbidden pairs")
     return np.asarray(x)
 
 
 def like(x: Any, array: NDArray[Any]) -> Any:
     """An array of x's package, on x's device."""
+    if isinstance(x, np.ndarray):
+        return array
     home = _home(x)
     if hasattr(home, "from_numpy"):
         return home.from_numpy(array).to(x.device)
@@ -429,4 +433,4 @@ def like(x: Any, array: NDArray[Any]) -> Any:
     if hasattr(home, "asarray") and hasattr(x, "device"):
         with x.device:
             return home.asarray(array)
-    raise TypeError(f"tensors: found an array of {type(x)}, expected one of torch, CuPy or JAX")
+    raise TypeError(f"tensors: found costs of the type {type(x).__name__}, expected an array of torch, CuPy, JAX or NumPy")

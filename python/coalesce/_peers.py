@@ -50,6 +50,8 @@ def batch_linear_assignment(cost: Any) -> Any:
     """
     import torch
 
+    if not isinstance(cost, torch.Tensor):
+        raise TypeError(f"cost: found {type(cost).__name__}, expected a tensor of torch; linear_sum_assignment takes arrays of other kinds")
     if cost.ndim != 3:
         raise ValueError("Need 3-dimensional tensor with shape (B, W, T).")
     if 0 not in cost.shape:
@@ -70,6 +72,9 @@ def assignment_to_indices(assignment: Any) -> tuple[Any, Any]:
     """
     import torch
 
+    if not isinstance(assignment, torch.Tensor) or assignment.ndim != 2:
+        raise TypeError(f"assignment: found {f'a tensor of {assignment.ndim} dimensions' if isinstance(assignment, torch.Tensor) else type(assignment).__name__}, "
+                        "expected a tensor of torch (B, W)")
     count = assignment.shape[0]
     if count == 0:
         none = torch.zeros(0, 0, dtype=torch.long, device=assignment.device)

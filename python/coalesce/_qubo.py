@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Callable, Hashable, Optional, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _device
 from . import _library as lib
-from ._arguments import truth
+from ._arguments import not_a_number, truth
 from ._keywords import encode, keywords, start
 from ._options import QUBO, QUBOOptions
 from ._progress import Progress, Told
@@ -85,9 +86,11 @@ def entries(Q: Any) -> tuple[int, NDArray[np.int32], NDArray[np.int32], NDArray[
         if coo.shape[0] != coo.shape[1]:
             raise ValueError(f"Q: found {coo.shape[0]} x {coo.shape[1]} coefficients, expected a square matrix")
         return coo.shape[0], coo.row.astype(np.int32), coo.col.astype(np.int32), coo.data, list(range(coo.shape[0]))
-    a = np.asarray(Q)
+    a = _device.on_host(Q)
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise ValueError(f"Q: found an array of the shape {a.shape}, expected a square matrix")
+    if wrong := not_a_number(a):
+        raise TypeError(f"Q{wrong}")
     row, col = np.nonzero(a)
     return a.shape[0], row.astype(np.int32), col.astype(np.int32), a[row, col], list(range(a.shape[0]))
 

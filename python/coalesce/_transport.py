@@ -14,6 +14,7 @@ import numpy as np
 
 from . import _device
 from . import _library as lib
+from ._arguments import not_a_number, numbers_of
 from ._assignment import Points, solve_assignment
 from ._keywords import start
 from ._progress import Told
@@ -291,8 +292,8 @@ def _plans(a: Any, b: Any, M: Any, most: int, center_dual: bool, check_marginals
         raise ValueError(f"numItermax: found {most}, expected 1 or more")
     if not isinstance(M, Points) and _device.on_gpu(M) and (placed := _placed(a, b, M, center_dual, check_marginals)) is not None:
         return placed
-    costs = M if isinstance(M, Points) else _host(M)
-    x, y = _host(a), _host(b)
+    costs = M if isinstance(M, Points) else _host("M", M)
+    x, y = _host("a", a), _host("b", b)
     plans: Union[_Plan, list[_Plan], _Placed]
     if isinstance(costs, Points) or costs.ndim == 2:
         plans = one = _transport(x, y, costs, center_dual, check_marginals, logged)
@@ -340,11 +341,14 @@ def _is_torch(x: Any) -> bool:
     return type(x).__module__.partition(".")[0] == "torch"
 
 
-def _host(x: Any) -> NDArray[Any]:
-    """An array of NumPy."""
-    if _is_torch(x):
-        return np.asarray(x.detach().cpu().numpy())
-    return np.asarray(_device.to_host(x) if _device.on_gpu(x) else x)
+def _host(name: str, x: Any) -> NDArray[Any]:
+    """An array of NumPy, of real numbers."""
+    found = _device.on_host(x.cpu() if _is_torch(x) else _device.to_host(x) if _device.on_gpu(x) else x)
+    if found.dtype.kind == "O":
+        found = numbers_of(found)
+    if found.dtype.kind not in "biuf":
+        raise TypeError(f"{name}: found the type {found.dtype}, expected real numbers{not_a_number(found)}")
+    return found
 
 
 def _like(x: Any, found: NDArray[Any]) -> Any:
@@ -359,15 +363,17 @@ def _with_gradient(a: Any, b: Any, M: Any, plans: Union[_Plan, list[_Plan], _Pla
     """The cost as a tensor whose gradients are duals and plan."""
     import torch
 
+    kind = like.dtype if like.dtype.is_floating_point else torch.float64
+
     def centred(x: Any) -> Any:
-        x = torch.as_tensor(x, dtype=like.dtype, device=like.device)
+        x = torch.as_tensor(x, dtype=kind, device=like.device)
         return x - x.mean(-1, keepdim=True)
 
     class Cost(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, a: Any, b: Any, M: Any) -> Any:
             ctx.save_for_backward(centred(logs["u"]), centred(logs["v"]))
-            return torch.as_tensor(logs["cost"], dtype=like.dtype, device=like.device)
+            return torch.as_tensor(logs["cost"], dtype=kind, device=like.device)
 
         @staticmethod
         def backward(ctx: Any, grown: Any) -> Any:
@@ -377,6 +383,6 @@ def _with_gradient(a: Any, b: Any, M: Any, plans: Union[_Plan, list[_Plan], _Pla
             return of * u if ctx.needs_input_grad[0] else None, of * v if ctx.needs_input_grad[1] else None, costs
 
     def tensor(x: Any) -> Any:
-        return x if _is_torch(x) else torch.as_tensor(np.asarray(x, np.float64), dtype=like.dtype, device=like.device)
+        return x if _is_torch(x) else torch.as_tensor(np.asarray(x, np.float64), dtype=kind, device=like.device)
 
     return Cost.apply(tensor(a), tensor(b), M if _is_torch(M) else None)

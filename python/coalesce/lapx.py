@@ -4,8 +4,8 @@ All are one solver here, exact in the costs as given, so `prefer_float32`, `prec
 nothing. `n_threads` is taken too; a batch uses all cores. Costs of plus infinity forbid pairs. Where several matchings
 are optimal another may be found than lapx finds. A row and a column that stay unmatched cost `cost_limit` together.
 Results have lapx's shapes and types; rows ascend, of tall matrices too, whose pairs lapx lists by columns. Raises ValueError of what is no matrix, of a rectangle without extend_cost or
-cost_limit, of costs that are not numbers, and where no full matching exists; there lapjv, lapjvx, lapjvxa and lapmod
-return an infinite cost instead, as lapx does, and a matching of the fewest forbidden pairs.
+cost_limit, of costs that are not numbers, and where no full matching exists; there lapjv, lapjvx, lapjvxa, the batches of the latter two and lapmod
+return an infinite cost instead, as lapx does, and a matching of the fewest forbidden pairs; lapjvc returns the cheapest of the largest matchings.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any, Iterable, Literal, Optional, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arguments import real
+from ._arguments import not_a_number, numbers_of, real
 from ._assignment import columns, solve_assignment
+from ._device import on_host
 from ._library import InfeasibleError
 
 __all__ = ["FP_1", "FP_2", "FP_DYNAMIC", "LARGE", "lapjv", "lapjvc", "lapjvh", "lapjvh_batch", "lapjvr", "lapjvr_batch", "lapjvs", "lapjvs_batch", "lapjvsa",
@@ -35,11 +36,15 @@ _Index = NDArray[Any]
 
 def _costs(cost: ArrayLike, dimensions: int, extend: Optional[bool], limit: float = math.inf) -> _Costs:
     """The array of costs, checked as lapx does."""
-    a = np.asarray(cost)
+    a = on_host(cost)
     if a.ndim != dimensions:
         raise ValueError(f"{dimensions}-dimensional array expected, found one of {a.ndim} dimensions")
+    if a.dtype.kind == "O":
+        a = numbers_of(a)
+    elif a.dtype.kind == "f" and a.dtype.itemsize > 8:
+        a = a.astype(np.float64)
     if a.dtype.kind not in "biuf":
-        raise TypeError(f"found costs of the type {a.dtype}, expected real numbers")
+        raise TypeError(f"found costs of the type {a.dtype}, expected real numbers{not_a_number(a)}")
     if limit == math.inf and extend is not None and not extend and a.shape[-1] != a.shape[-2]:
         raise ValueError("Square cost array expected. If cost is intentionally non-square, pass extend_cost=True.")
     return a
@@ -66,11 +71,18 @@ def _one(cost: ArrayLike, extend: Optional[bool], limit: float = math.inf, *, an
         return a, columns((a == np.inf).astype(np.int8))
 
 
-def _many(costs: ArrayLike, extend: bool, limit: float = math.inf) -> tuple[_Costs, _Columns]:
+def _many(costs: ArrayLike, extend: bool, limit: float = math.inf, *, anyway: bool = False) -> tuple[_Costs, _Columns]:
     """The same of a batch."""
     bound = _limit(limit)
     a = _costs(costs, 3, extend, limit)
-    return a, columns(a, bound) if a.size else np.full(a.shape[:2], -1, np.int32)
+    if not a.size:
+        return a, np.full(a.shape[:2], -1, np.int32)
+    try:
+        return a, columns(a, bound)
+    except InfeasibleError:
+        if not anyway:
+            raise
+        return a, np.array([_one(one, extend, limit, anyway=True)[1] for one in a], np.int32)
 
 
 def _pairs(column: _Columns) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -171,11 +183,21 @@ def lapjvc(cost: ArrayLike, *, return_cost: Literal[False]) -> tuple[_Index, _In
 @overload
 def lapjvc(cost: ArrayLike, return_cost: bool = True) -> Any: ...
 def lapjvc(cost: ArrayLike, return_cost: bool = True) -> Any:
-    """(cost, rows, cols): int32 (k,). NaN and both infinities forbid pairs."""
+    """(cost, rows, cols): int32 (k,). NaN and both infinities forbid pairs. Where no full matching exists, the cheapest of those with the most pairs."""
     a = _costs(cost, 2, None)
-    if a.dtype.kind == "f" and not np.isfinite(a).all():
-        a = np.where(np.isfinite(a), a, np.inf)
-    return _indexed(a, columns(a) if a.size else np.full(len(a), -1, np.int32), return_cost, np.int32, np.int32)
+    if not a.size:
+        return _indexed(a, np.full(len(a), -1, np.int32), return_cost, np.int32, np.int32)
+    allowed = np.isfinite(a)
+    if not allowed.all():
+        a = np.where(allowed, a, np.inf)
+    try:
+        column = columns(a)
+    except InfeasibleError:
+        if not allowed.any():
+            column = np.full(len(a), -1, np.int32)
+        else:  # a pair less is dearer than any change of the others
+            column = columns(a, 2.0 * (min(a.shape) + 1) * (1 + float(np.abs(a[allowed]).max())))
+    return _indexed(a, column, return_cost, np.int32, np.int32)
 
 
 @overload
@@ -236,12 +258,12 @@ lapjvh, lapjvh_batch = lapjvr, lapjvr_batch
 
 def lapjvx_batch(costs: ArrayLike, extend_cost: bool = False, cost_limit: float = math.inf, return_cost: bool = True, n_threads: Optional[int] = 0) -> Any:
     """(costs, rows, cols): an array (B,) and lists of int64 arrays."""
-    return _batch_indexed(*_many(costs, extend_cost, cost_limit), return_cost)
+    return _batch_indexed(*_many(costs, extend_cost, cost_limit, anyway=True), return_cost)
 
 
 def lapjvxa_batch(costs: ArrayLike, extend_cost: bool = False, cost_limit: float = math.inf, return_cost: bool = True, n_threads: Optional[int] = 0) -> Any:
     """(costs, pairs): an array (B,) and a list of int64 arrays (k, 2)."""
-    return _batch_listed(*_many(costs, extend_cost, cost_limit), return_cost)
+    return _batch_listed(*_many(costs, extend_cost, cost_limit, anyway=True), return_cost)
 
 
 def lapjvs_batch(costs: ArrayLike, extend_cost: bool = False, return_cost: bool = True, n_threads: Optional[int] = 0, prefer_float32: bool = True) -> Any:

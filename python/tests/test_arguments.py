@@ -323,3 +323,43 @@ def test_nothing_sold():
         coalesce.solve_auction([(3, ["x", "y"]), (4, ["y", "z"]), (2, ["x", "z"], "ann")], sell_all=True, reserves=[(1, ["y", "z"])])
     report = e.value.report
     assert report["value"] is None and report["solution"] is None and report["proven"] and report["proof"]["won"]
+
+
+UNUSABLE = {  # costs, and what the error says of them
+    "masked": (np.ma.masked_array(np.eye(3), np.eye(3) > 0), TypeError, "masked entries.*filled"),
+    "an object that is no number": ([[1, None], [2, 3]], TypeError, r"None at \[0, 1\]"),
+    "complex": (np.eye(3) * 1j, TypeError, "complex128"),
+    "dates": (np.zeros((2, 2), "M8[s]"), TypeError, "M8|datetime64"),
+    "bytes": (np.array([[b"1"]]), TypeError, "S1"),
+    "ragged": ([[1, 2], [3]], ValueError, "inhomogeneous|sequence"),
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_unusable_costs(name):
+    costs, error, text = UNUSABLE[name]
+    for solve in (coalesce.linear_sum_assignment, coalesce.solve_assignment, lambda m: coalesce.solve_assignment(m, supply=1), lambda m: coalesce.emd([], [], m),
+                  lambda m: coalesce.emd2([], [], m), lambda m: coalesce.solve_qubo(m, work=1000), coalesce.lapx.lapjv, coalesce.lapx.lapjvr):
+        with pytest.raises(error, match=text):
+            solve(costs)
+
+
+def test_subclasses_of_arrays_and_objects():
+    a = np.arange(12.0).reshape(3, 4)
+    for same in (np.ma.masked_array(a), np.ma.masked_array(a, False), a.astype(object), [[Decimal(x) for x in row] for row in a.tolist()]):
+        assert coalesce.lapx.lapjv(same, extend_cost=True)[0] == 15
+        assert coalesce.emd2([], [], same) == pytest.approx(coalesce.emd2([], [], a))
+        assert all((x == y).all() for x, y in zip(coalesce.linear_sum_assignment(same), coalesce.linear_sum_assignment(a)))
+    assert [x.tolist() for x in coalesce.linear_sum_assignment(np.ma.masked_array(a), tensors=True)] == [[0, 1, 2], coalesce.linear_sum_assignment(a)[1].tolist()]
+
+
+def test_errors_name_the_matrix_and_the_mask():
+    batch = np.zeros((3, 2, 2))
+    batch[1] = np.inf
+    with pytest.raises(ValueError, match="infeasible: matrix 1 of the batch"):
+        coalesce.linear_sum_assignment(batch)
+    for amounts in ({}, {"supply": 1}):
+        with pytest.raises(ValueError, match="forbidden: found the shape"):
+            coalesce.solve_assignment(np.eye(3), forbidden=np.zeros((1, 3), bool), **amounts)
+        with pytest.raises(TypeError, match="forbidden: found an array of int64"):
+            coalesce.solve_assignment(np.eye(3), forbidden=np.zeros((3, 3), np.int64), **amounts)

@@ -118,3 +118,18 @@ def test_no_torch():
     if "torch" not in sys.modules:
         with pytest.raises(ImportError):
             coalesce.batch_linear_assignment(np.zeros((1, 2, 2)))
+
+
+def test_largest_matchings():
+    """Where no full matching exists: lapjvc's pairs, and infinite costs of batches."""
+    lap = pytest.importorskip("lap")
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        n, m = rng.integers(1, 9, 2)
+        a = rng.integers(-20, 20, (n, m)).astype(float)
+        a[rng.random((n, m)) < 0.7] = rng.choice([np.nan, np.inf, -np.inf])
+        ours, theirs = lapx.lapjvc(a), lap.lapjvc(a)
+        assert len(ours[1]) == len(theirs[1]) and ours[0] == theirs[0]
+    batch = np.stack([np.eye(3), np.full((3, 3), np.inf)])
+    for name in ("lapjvx_batch", "lapjvxa_batch"):
+        assert getattr(lapx, name)(batch)[0].tolist() == getattr(lap, name)(batch)[0].tolist() == [0, np.inf]

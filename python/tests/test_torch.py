@@ -92,6 +92,20 @@ def test_errors():
         assignment_to_indices(torch.tensor([[0, -1], [0, 1]]))
 
 
+def test_not_tensors():
+    for given in (np.zeros((1, 2, 2)), [[[1.0]]], None):
+        with pytest.raises(TypeError, match="cost: found .*expected a tensor"):
+            coalesce.batch_linear_assignment(given)
+        with pytest.raises(TypeError, match="assignment: found .*expected a tensor"):
+            coalesce.assignment_to_indices(given)
+
+
+def test_emd2_of_types():
+    m = torch.arange(12).reshape(3, 4)
+    for given in (m, m.double(), m.bool(), m.half(), m.bfloat16(), m.double().requires_grad_()):
+        assert float(coalesce.emd2([], [], given)) == pytest.approx(float(coalesce.emd2([], [], given.detach().double().numpy())), rel=1e-2)
+
+
 def test_tensors_on_the_host():
     torch.manual_seed(4)
     for kind in (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool):

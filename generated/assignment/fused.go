@@ -11,7 +11,7 @@ import (
 )
 
 // FusedHash is the hash of the family assignment/fused: what its texts are made from.
-const FusedHash = 0xeef9ed8f67657b56
+const FusedHash = 0x96fbdcc4b2e40c51
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -26,59 +26,59 @@ var Fused = device.Family{
 	Hash:   FusedHash,
 	Params: []string{"team", "columns", "costs", "teams", "value"},
 	Entries: []device.Entry{
-		{Name: "solve", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "count", Type: "uint64"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "asks", Type: "uint64"}, {Name: "bound", Type: "int64"}, {Name: "memory", Type: "uint64"}, {Name: "near", Type: "uint64"}, {Name: "pairRows", Type: "buffer"}, {Name: "pairColumns", Type: "buffer"}, {Name: "columns", Type: "buffer"}, {Name: "status", Type: "buffer"}, {Name: "late", Type: "buffer"}, {Name: "stamp", Type: "uint64"}}},
+		{Name: "solve", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "count", Type: "uint64"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "asks", Type: "uint64"}, {Name: "bound", Type: "int64"}, {Name: "memory", Type: "uint64"}, {Name: "near", Type: "uint64"}, {Name: "slots", Type: "uint64"}, {Name: "pairRows", Type: "buffer"}, {Name: "pairColumns", Type: "buffer"}, {Name: "columns", Type: "buffer"}, {Name: "status", Type: "buffer"}, {Name: "late", Type: "buffer"}, {Name: "ended", Type: "buffer"}, {Name: "solved", Type: "buffer"}, {Name: "stamp", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "team=32,columns=1,costs=shared,teams=1,value=int32", Symbol: "assignment_fused_team32_columns1_costsshared_teams1_int32", Hash: 0x98bd393ef067feca, Values: []string{"32", "1", "shared", "1", "int32"}, Pack: 0},
-		{Label: "team=32,columns=1,costs=shared,teams=1,value=int64", Symbol: "assignment_fused_team32_columns1_costsshared_teams1_int64", Hash: 0xfcdbc3128d2f037f, Values: []string{"32", "1", "shared", "1", "int64"}, Pack: 0},
-		{Label: "team=32,columns=1,costs=shared,teams=1,value=float32", Symbol: "assignment_fused_team32_columns1_costsshared_teams1_float32", Hash: 0xb14b9f3229f374da, Values: []string{"32", "1", "shared", "1", "float32"}, Pack: 0},
-		{Label: "team=32,columns=1,costs=shared,teams=1,value=float64", Symbol: "assignment_fused_team32_columns1_costsshared_teams1_float64", Hash: 0xce420b7a7453edff, Values: []string{"32", "1", "shared", "1", "float64"}, Pack: 0},
-		{Label: "team=32,columns=1,costs=shared,teams=4,value=int32", Symbol: "assignment_fused_team32_columns1_costsshared_teams4_int32", Hash: 0xf797f804131d879b, Values: []string{"32", "1", "shared", "4", "int32"}, Pack: 0},
-		{Label: "team=32,columns=1,costs=shared,teams=4,value=int64", Symbol: "assignment_fused_team32_columns1_costsshared_teams4_int64", Hash: 0x79b3d2abdc9959f6, Values: []string{"32", "1", "shared", "4", "int64"}, Pack: 0},
-		{Label: "team=32,columns=1,costs=shared,teams=4,value=float32", Symbol: "assignment_fused_team32_columns1_costsshared_teams4_float32", Hash: 0x7b252bb9afe23d20, Values: []string{"32", "1", "shared", "4", "float32"}, Pack: 0},
-		{Label: "team=32,columns=1,costs=shared,teams=4,value=float64", Symbol: "assignment_fused_team32_columns1_costsshared_teams4_float64", Hash: 0xe8f931ee5c8dd685, Values: []string{"32", "1", "shared", "4", "float64"}, Pack: 0},
-		{Label: "team=32,columns=2,costs=shared,teams=1,value=int32", Symbol: "assignment_fused_team32_columns2_costsshared_teams1_int32", Hash: 0xcd49ea21c357b3c2, Values: []string{"32", "2", "shared", "1", "int32"}, Pack: 0},
-		{Label: "team=32,columns=2,costs=shared,teams=1,value=int64", Symbol: "assignment_fused_team32_columns2_costsshared_teams1_int64", Hash: 0x8800e348f403dd72, Values: []string{"32", "2", "shared", "1", "int64"}, Pack: 0},
-		{Label: "team=32,columns=2,costs=shared,teams=1,value=float32", Symbol: "assignment_fused_team32_columns2_costsshared_teams1_float32", Hash: 0x14ef585a7b918503, Values: []string{"32", "2", "shared", "1", "float32"}, Pack: 0},
-		{Label: "team=32,columns=2,costs=shared,teams=1,value=float64", Symbol: "assignment_fused_team32_columns2_costsshared_teams1_float64", Hash: 0x5898831260f3df60, Values: []string{"32", "2", "shared", "1", "float64"}, Pack: 0},
-		{Label: "team=32,columns=4,costs=shared,teams=1,value=int32", Symbol: "assignment_fused_team32_columns4_costsshared_teams1_int32", Hash: 0xa9145d430c0cb83a, Values: []string{"32", "4", "shared", "1", "int32"}, Pack: 0},
-		{Label: "team=32,columns=4,costs=shared,teams=1,value=int64", Symbol: "assignment_fused_team32_columns4_costsshared_teams1_int64", Hash: 0xff7487146262328f, Values: []string{"32", "4", "shared", "1", "int64"}, Pack: 0},
-		{Label: "team=32,columns=4,costs=shared,teams=1,value=float32", Symbol: "assignment_fused_team32_columns4_costsshared_teams1_float32", Hash: 0x15dcafe60ae52575, Values: []string{"32", "4", "shared", "1", "float32"}, Pack: 0},
-		{Label: "team=32,columns=4,costs=shared,teams=1,value=float64", Symbol: "assignment_fused_team32_columns4_costsshared_teams1_float64", Hash: 0x91189034b321a251, Values: []string{"32", "4", "shared", "1", "float64"}, Pack: 0},
-		{Label: "team=128,columns=1,costs=shared,teams=1,value=int32", Symbol: "assignment_fused_team128_columns1_costsshared_teams1_int32", Hash: 0x729431e88b1c7801, Values: []string{"128", "1", "shared", "1", "int32"}, Pack: 1},
-		{Label: "team=128,columns=1,costs=shared,teams=1,value=int64", Symbol: "assignment_fused_team128_columns1_costsshared_teams1_int64", Hash: 0xdfe7f2599057a464, Values: []string{"128", "1", "shared", "1", "int64"}, Pack: 1},
-		{Label: "team=128,columns=1,costs=shared,teams=1,value=float32", Symbol: "assignment_fused_team128_columns1_costsshared_teams1_float32", Hash: 0x413e4390e0b2fc52, Values: []string{"128", "1", "shared", "1", "float32"}, Pack: 1},
-		{Label: "team=128,columns=1,costs=shared,teams=1,value=float64", Symbol: "assignment_fused_team128_columns1_costsshared_teams1_float64", Hash: 0xf58ba61db72d299c, Values: []string{"128", "1", "shared", "1", "float64"}, Pack: 1},
-		{Label: "team=128,columns=2,costs=shared,teams=1,value=int32", Symbol: "assignment_fused_team128_columns2_costsshared_teams1_int32", Hash: 0xa5badf797f78c252, Values: []string{"128", "2", "shared", "1", "int32"}, Pack: 1},
-		{Label: "team=128,columns=2,costs=shared,teams=1,value=int64", Symbol: "assignment_fused_team128_columns2_costsshared_teams1_int64", Hash: 0x3313891df071948b, Values: []string{"128", "2", "shared", "1", "int64"}, Pack: 1},
-		{Label: "team=128,columns=2,costs=shared,teams=1,value=float32", Symbol: "assignment_fused_team128_columns2_costsshared_teams1_float32", Hash: 0xe92e156b64b4e118, Values: []string{"128", "2", "shared", "1", "float32"}, Pack: 1},
-		{Label: "team=128,columns=2,costs=shared,teams=1,value=float64", Symbol: "assignment_fused_team128_columns2_costsshared_teams1_float64", Hash: 0xd9fdf5c08283a17b, Values: []string{"128", "2", "shared", "1", "float64"}, Pack: 1},
-		{Label: "team=320,columns=1,costs=shared,teams=1,value=int32", Symbol: "assignment_fused_team320_columns1_costsshared_teams1_int32", Hash: 0x0e8c84502640e92d, Values: []string{"320", "1", "shared", "1", "int32"}, Pack: 1},
-		{Label: "team=320,columns=1,costs=shared,teams=1,value=int64", Symbol: "assignment_fused_team320_columns1_costsshared_teams1_int64", Hash: 0x609376f271bae28e, Values: []string{"320", "1", "shared", "1", "int64"}, Pack: 1},
-		{Label: "team=320,columns=1,costs=shared,teams=1,value=float32", Symbol: "assignment_fused_team320_columns1_costsshared_teams1_float32", Hash: 0xb06447e974e2842a, Values: []string{"320", "1", "shared", "1", "float32"}, Pack: 1},
-		{Label: "team=320,columns=1,costs=shared,teams=1,value=float64", Symbol: "assignment_fused_team320_columns1_costsshared_teams1_float64", Hash: 0xb327c9d3b1aa4565, Values: []string{"320", "1", "shared", "1", "float64"}, Pack: 1},
-		{Label: "team=320,columns=1,costs=global,teams=1,value=int32", Symbol: "assignment_fused_team320_columns1_costsglobal_teams1_int32", Hash: 0x1ee3e36524c50238, Values: []string{"320", "1", "global", "1", "int32"}, Safe: true, Pack: 1},
-		{Label: "team=320,columns=1,costs=global,teams=1,value=int64", Symbol: "assignment_fused_team320_columns1_costsglobal_teams1_int64", Hash: 0xa747b62b55793903, Values: []string{"320", "1", "global", "1", "int64"}, Safe: true, Pack: 1},
-		{Label: "team=320,columns=1,costs=global,teams=1,value=float32", Symbol: "assignment_fused_team320_columns1_costsglobal_teams1_float32", Hash: 0x907a241224ca365e, Values: []string{"320", "1", "global", "1", "float32"}, Safe: true, Pack: 1},
-		{Label: "team=320,columns=1,costs=global,teams=1,value=float64", Symbol: "assignment_fused_team320_columns1_costsglobal_teams1_float64", Hash: 0xd621b7757be717f0, Values: []string{"320", "1", "global", "1", "float64"}, Safe: true, Pack: 1},
-		{Label: "team=512,columns=1,costs=global,teams=1,value=int32", Symbol: "assignment_fused_team512_columns1_costsglobal_teams1_int32", Hash: 0x41b56f2c898823e4, Values: []string{"512", "1", "global", "1", "int32"}, Pack: 2},
-		{Label: "team=512,columns=1,costs=global,teams=1,value=int64", Symbol: "assignment_fused_team512_columns1_costsglobal_teams1_int64", Hash: 0x7f7193f7fbdf12a0, Values: []string{"512", "1", "global", "1", "int64"}, Pack: 2},
-		{Label: "team=512,columns=1,costs=global,teams=1,value=float32", Symbol: "assignment_fused_team512_columns1_costsglobal_teams1_float32", Hash: 0x128131238ef5c64e, Values: []string{"512", "1", "global", "1", "float32"}, Pack: 2},
-		{Label: "team=512,columns=1,costs=global,teams=1,value=float64", Symbol: "assignment_fused_team512_columns1_costsglobal_teams1_float64", Hash: 0x0bf5e770398dcda5, Values: []string{"512", "1", "global", "1", "float64"}, Pack: 2},
-		{Label: "team=1024,columns=1,costs=global,teams=1,value=int32", Symbol: "assignment_fused_team1024_columns1_costsglobal_teams1_int32", Hash: 0x8e332fa4f0863039, Values: []string{"1024", "1", "global", "1", "int32"}, Pack: 2},
-		{Label: "team=1024,columns=1,costs=global,teams=1,value=int64", Symbol: "assignment_fused_team1024_columns1_costsglobal_teams1_int64", Hash: 0xe41418dd90c61c11, Values: []string{"1024", "1", "global", "1", "int64"}, Pack: 2},
-		{Label: "team=1024,columns=1,costs=global,teams=1,value=float32", Symbol: "assignment_fused_team1024_columns1_costsglobal_teams1_float32", Hash: 0xa8526f90643b03e5, Values: []string{"1024", "1", "global", "1", "float32"}, Pack: 2},
-		{Label: "team=1024,columns=1,costs=global,teams=1,value=float64", Symbol: "assignment_fused_team1024_columns1_costsglobal_teams1_float64", Hash: 0xb10263852be1ad95, Values: []string{"1024", "1", "global", "1", "float64"}, Pack: 2},
-		{Label: "team=1024,columns=2,costs=global,teams=1,value=int32", Symbol: "assignment_fused_team1024_columns2_costsglobal_teams1_int32", Hash: 0x5045f01c93831b75, Values: []string{"1024", "2", "global", "1", "int32"}, Pack: 2},
-		{Label: "team=1024,columns=2,costs=global,teams=1,value=int64", Symbol: "assignment_fused_team1024_columns2_costsglobal_teams1_int64", Hash: 0x21a8f475aa2dbb12, Values: []string{"1024", "2", "global", "1", "int64"}, Pack: 2},
-		{Label: "team=1024,columns=2,costs=global,teams=1,value=float32", Symbol: "assignment_fused_team1024_columns2_costsglobal_teams1_float32", Hash: 0x4cd8f9c70fa56b84, Values: []string{"1024", "2", "global", "1", "float32"}, Pack: 2},
-		{Label: "team=1024,columns=2,costs=global,teams=1,value=float64", Symbol: "assignment_fused_team1024_columns2_costsglobal_teams1_float64", Hash: 0x497062e0c30bf862, Values: []string{"1024", "2", "global", "1", "float64"}, Pack: 2},
+		{Label: "team=32,columns=1,costs=shared,teams=1,value=int32", Symbol: "assignment_fused_team32_columns1_costsshared_teams1_int32", Hash: 0xbb41b3e4e13592e4, Values: []string{"32", "1", "shared", "1", "int32"}, Pack: 0},
+		{Label: "team=32,columns=1,costs=shared,teams=1,value=int64", Symbol: "assignment_fused_team32_columns1_costsshared_teams1_int64", Hash: 0xd866f5c27060ce25, Values: []string{"32", "1", "shared", "1", "int64"}, Pack: 0},
+		{Label: "team=32,columns=1,costs=shared,teams=1,value=float32", Symbol: "assignment_fused_team32_columns1_costsshared_teams1_float32", Hash: 0x0d9ced1f51f69e83, Values: []string{"32", "1", "shared", "1", "float32"}, Pack: 0},
+		{Label: "team=32,columns=1,costs=shared,teams=1,value=float64", Symbol: "assignment_fused_team32_columns1_costsshared_teams1_float64", Hash: 0xec56ca5c4eb67e33, Values: []string{"32", "1", "shared", "1", "float64"}, Pack: 0},
+		{Label: "team=32,columns=1,costs=shared,teams=4,value=int32", Symbol: "assignment_fused_team32_columns1_costsshared_teams4_int32", Hash: 0x84c1e3406960e4e2, Values: []string{"32", "1", "shared", "4", "int32"}, Pack: 0},
+		{Label: "team=32,columns=1,costs=shared,teams=4,value=int64", Symbol: "assignment_fused_team32_columns1_costsshared_teams4_int64", Hash: 0xab9d94c095ec0d58, Values: []string{"32", "1", "shared", "4", "int64"}, Pack: 0},
+		{Label: "team=32,columns=1,costs=shared,teams=4,value=float32", Symbol: "assignment_fused_team32_columns1_costsshared_teams4_float32", Hash: 0x99ee1a197dda9183, Values: []string{"32", "1", "shared", "4", "float32"}, Pack: 0},
+		{Label: "team=32,columns=1,costs=shared,teams=4,value=float64", Symbol: "assignment_fused_team32_columns1_costsshared_teams4_float64", Hash: 0xe6d09c2ab908cdb6, Values: []string{"32", "1", "shared", "4", "float64"}, Pack: 0},
+		{Label: "team=32,columns=2,costs=shared,teams=1,value=int32", Symbol: "assignment_fused_team32_columns2_costsshared_teams1_int32", Hash: 0xd77794f6b701e746, Values: []string{"32", "2", "shared", "1", "int32"}, Pack: 0},
+		{Label: "team=32,columns=2,costs=shared,teams=1,value=int64", Symbol: "assignment_fused_team32_columns2_costsshared_teams1_int64", Hash: 0x1e1b10f471498318, Values: []string{"32", "2", "shared", "1", "int64"}, Pack: 0},
+		{Label: "team=32,columns=2,costs=shared,teams=1,value=float32", Symbol: "assignment_fused_team32_columns2_costsshared_teams1_float32", Hash: 0x6638f4977a98c1c0, Values: []string{"32", "2", "shared", "1", "float32"}, Pack: 0},
+		{Label: "team=32,columns=2,costs=shared,teams=1,value=float64", Symbol: "assignment_fused_team32_columns2_costsshared_teams1_float64", Hash: 0xf205c131787e58c9, Values: []string{"32", "2", "shared", "1", "float64"}, Pack: 0},
+		{Label: "team=32,columns=4,costs=shared,teams=1,value=int32", Symbol: "assignment_fused_team32_columns4_costsshared_teams1_int32", Hash: 0x3de31591d097ef97, Values: []string{"32", "4", "shared", "1", "int32"}, Pack: 0},
+		{Label: "team=32,columns=4,costs=shared,teams=1,value=int64", Symbol: "assignment_fused_team32_columns4_costsshared_teams1_int64", Hash: 0x1f1e77a81dd1dce7, Values: []string{"32", "4", "shared", "1", "int64"}, Pack: 0},
+		{Label: "team=32,columns=4,costs=shared,teams=1,value=float32", Symbol: "assignment_fused_team32_columns4_costsshared_teams1_float32", Hash: 0xa0aba962e673dc71, Values: []string{"32", "4", "shared", "1", "float32"}, Pack: 0},
+		{Label: "team=32,columns=4,costs=shared,teams=1,value=float64", Symbol: "assignment_fused_team32_columns4_costsshared_teams1_float64", Hash: 0xd9b2dba88024a709, Values: []string{"32", "4", "shared", "1", "float64"}, Pack: 0},
+		{Label: "team=128,columns=1,costs=shared,teams=1,value=int32", Symbol: "assignment_fused_team128_columns1_costsshared_teams1_int32", Hash: 0x5142136d4c1a6bb5, Values: []string{"128", "1", "shared", "1", "int32"}, Pack: 1},
+		{Label: "team=128,columns=1,costs=shared,teams=1,value=int64", Symbol: "assignment_fused_team128_columns1_costsshared_teams1_int64", Hash: 0x3a1d00b1dba47506, Values: []string{"128", "1", "shared", "1", "int64"}, Pack: 1},
+		{Label: "team=128,columns=1,costs=shared,teams=1,value=float32", Symbol: "assignment_fused_team128_columns1_costsshared_teams1_float32", Hash: 0x0ae010adcf09d307, Values: []string{"128", "1", "shared", "1", "float32"}, Pack: 1},
+		{Label: "team=128,columns=1,costs=shared,teams=1,value=float64", Symbol: "assignment_fused_team128_columns1_costsshared_teams1_float64", Hash: 0x71954ec18cf79b17, Values: []string{"128", "1", "shared", "1", "float64"}, Pack: 1},
+		{Label: "team=128,columns=2,costs=shared,teams=1,value=int32", Symbol: "assignment_fused_team128_columns2_costsshared_teams1_int32", Hash: 0x6cddbba035f566ea, Values: []string{"128", "2", "shared", "1", "int32"}, Pack: 1},
+		{Label: "team=128,columns=2,costs=shared,teams=1,value=int64", Symbol: "assignment_fused_team128_columns2_costsshared_teams1_int64", Hash: 0x8f45c25dc0f53b39, Values: []string{"128", "2", "shared", "1", "int64"}, Pack: 1},
+		{Label: "team=128,columns=2,costs=shared,teams=1,value=float32", Symbol: "assignment_fused_team128_columns2_costsshared_teams1_float32", Hash: 0xe716193e8a951fe2, Values: []string{"128", "2", "shared", "1", "float32"}, Pack: 1},
+		{Label: "team=128,columns=2,costs=shared,teams=1,value=float64", Symbol: "assignment_fused_team128_columns2_costsshared_teams1_float64", Hash: 0x29a27df649ea873a, Values: []string{"128", "2", "shared", "1", "float64"}, Pack: 1},
+		{Label: "team=320,columns=1,costs=shared,teams=1,value=int32", Symbol: "assignment_fused_team320_columns1_costsshared_teams1_int32", Hash: 0x4bd182ddb569793a, Values: []string{"320", "1", "shared", "1", "int32"}, Pack: 1},
+		{Label: "team=320,columns=1,costs=shared,teams=1,value=int64", Symbol: "assignment_fused_team320_columns1_costsshared_teams1_int64", Hash: 0x3abfe5b738df0c3f, Values: []string{"320", "1", "shared", "1", "int64"}, Pack: 1},
+		{Label: "team=320,columns=1,costs=shared,teams=1,value=float32", Symbol: "assignment_fused_team320_columns1_costsshared_teams1_float32", Hash: 0xafef806e845c8414, Values: []string{"320", "1", "shared", "1", "float32"}, Pack: 1},
+		{Label: "team=320,columns=1,costs=shared,teams=1,value=float64", Symbol: "assignment_fused_team320_columns1_costsshared_teams1_float64", Hash: 0xc18ce14926ed1781, Values: []string{"320", "1", "shared", "1", "float64"}, Pack: 1},
+		{Label: "team=320,columns=1,costs=global,teams=1,value=int32", Symbol: "assignment_fused_team320_columns1_costsglobal_teams1_int32", Hash: 0x592e2a74475d1b05, Values: []string{"320", "1", "global", "1", "int32"}, Safe: true, Pack: 1},
+		{Label: "team=320,columns=1,costs=global,teams=1,value=int64", Symbol: "assignment_fused_team320_columns1_costsglobal_teams1_int64", Hash: 0x1c8f53d5a2a931cc, Values: []string{"320", "1", "global", "1", "int64"}, Safe: true, Pack: 1},
+		{Label: "team=320,columns=1,costs=global,teams=1,value=float32", Symbol: "assignment_fused_team320_columns1_costsglobal_teams1_float32", Hash: 0x1057934f8bd6654b, Values: []string{"320", "1", "global", "1", "float32"}, Safe: true, Pack: 1},
+		{Label: "team=320,columns=1,costs=global,teams=1,value=float64", Symbol: "assignment_fused_team320_columns1_costsglobal_teams1_float64", Hash: 0x9124ca557b3da98d, Values: []string{"320", "1", "global", "1", "float64"}, Safe: true, Pack: 1},
+		{Label: "team=512,columns=1,costs=global,teams=1,value=int32", Symbol: "assignment_fused_team512_columns1_costsglobal_teams1_int32", Hash: 0x905746d2efefc7e9, Values: []string{"512", "1", "global", "1", "int32"}, Pack: 2},
+		{Label: "team=512,columns=1,costs=global,teams=1,value=int64", Symbol: "assignment_fused_team512_columns1_costsglobal_teams1_int64", Hash: 0xff68c962752e726d, Values: []string{"512", "1", "global", "1", "int64"}, Pack: 2},
+		{Label: "team=512,columns=1,costs=global,teams=1,value=float32", Symbol: "assignment_fused_team512_columns1_costsglobal_teams1_float32", Hash: 0x09131310be003cfb, Values: []string{"512", "1", "global", "1", "float32"}, Pack: 2},
+		{Label: "team=512,columns=1,costs=global,teams=1,value=float64", Symbol: "assignment_fused_team512_columns1_costsglobal_teams1_float64", Hash: 0x01108106fe3e16f8, Values: []string{"512", "1", "global", "1", "float64"}, Pack: 2},
+		{Label: "team=1024,columns=1,costs=global,teams=1,value=int32", Symbol: "assignment_fused_team1024_columns1_costsglobal_teams1_int32", Hash: 0x1152db80ecf93e70, Values: []string{"1024", "1", "global", "1", "int32"}, Pack: 2},
+		{Label: "team=1024,columns=1,costs=global,teams=1,value=int64", Symbol: "assignment_fused_team1024_columns1_costsglobal_teams1_int64", Hash: 0xe37e769ddd6763ea, Values: []string{"1024", "1", "global", "1", "int64"}, Pack: 2},
+		{Label: "team=1024,columns=1,costs=global,teams=1,value=float32", Symbol: "assignment_fused_team1024_columns1_costsglobal_teams1_float32", Hash: 0xe21bd4a712abf0a6, Values: []string{"1024", "1", "global", "1", "float32"}, Pack: 2},
+		{Label: "team=1024,columns=1,costs=global,teams=1,value=float64", Symbol: "assignment_fused_team1024_columns1_costsglobal_teams1_float64", Hash: 0xb3c1559de7e42294, Values: []string{"1024", "1", "global", "1", "float64"}, Pack: 2},
+		{Label: "team=1024,columns=2,costs=global,teams=1,value=int32", Symbol: "assignment_fused_team1024_columns2_costsglobal_teams1_int32", Hash: 0x204218a218c8c24a, Values: []string{"1024", "2", "global", "1", "int32"}, Pack: 2},
+		{Label: "team=1024,columns=2,costs=global,teams=1,value=int64", Symbol: "assignment_fused_team1024_columns2_costsglobal_teams1_int64", Hash: 0x96b2c861ee04a7d1, Values: []string{"1024", "2", "global", "1", "int64"}, Pack: 2},
+		{Label: "team=1024,columns=2,costs=global,teams=1,value=float32", Symbol: "assignment_fused_team1024_columns2_costsglobal_teams1_float32", Hash: 0xa77e6e9e2a211ce6, Values: []string{"1024", "2", "global", "1", "float32"}, Pack: 2},
+		{Label: "team=1024,columns=2,costs=global,teams=1,value=float64", Symbol: "assignment_fused_team1024_columns2_costsglobal_teams1_float64", Hash: 0xa9a0b1f30428889c, Values: []string{"1024", "2", "global", "1", "float64"}, Pack: 2},
 	},
 	Source: fusedSource,
 	Packs: []device.Pack{
-		{File: "fused/pack_000.cu", Hash: 0x64078eaaae1fec4d},
-		{File: "fused/pack_001.cu", Hash: 0x17f971dde5f025d2},
-		{File: "fused/pack_002.cu", Hash: 0xbc408aa314cabcac},
+		{File: "fused/pack_000.cu", Hash: 0xb6cfb6bdf2fd8e7f},
+		{File: "fused/pack_001.cu", Hash: 0xeaa3533e1a6ca54e},
+		{File: "fused/pack_002.cu", Hash: 0x98216dc28f03ed01},
 	},
 }
 
@@ -110,8 +110,8 @@ func LoadFused(d device.Device, v *device.Variant) (*FusedKernels, error) {
 }
 
 // Solve launches the entry solve.
-func (k *FusedKernels) Solve(stream device.Stream, grid device.Grid, costs device.Buffer, count uint64, rows uint64, cols uint64, asks uint64, bound int64, memory uint64, near uint64, pairRows device.Buffer, pairColumns device.Buffer, columns device.Buffer, status device.Buffer, late device.Buffer, stamp uint64) error {
-	return k.launch(stream, grid, 0, device.Ptr(costs), device.U64(count), device.U64(rows), device.U64(cols), device.U64(asks), device.I64(bound), device.U64(memory), device.U64(near), device.Ptr(pairRows), device.Ptr(pairColumns), device.Ptr(columns), device.Ptr(status), device.Ptr(late), device.U64(stamp))
+func (k *FusedKernels) Solve(stream device.Stream, grid device.Grid, costs device.Buffer, count uint64, rows uint64, cols uint64, asks uint64, bound int64, memory uint64, near uint64, slots uint64, pairRows device.Buffer, pairColumns device.Buffer, columns device.Buffer, status device.Buffer, late device.Buffer, ended device.Buffer, solved device.Buffer, stamp uint64) error {
+	return k.launch(stream, grid, 0, device.Ptr(costs), device.U64(count), device.U64(rows), device.U64(cols), device.U64(asks), device.I64(bound), device.U64(memory), device.U64(near), device.U64(slots), device.Ptr(pairRows), device.Ptr(pairColumns), device.Ptr(columns), device.Ptr(status), device.Ptr(late), device.Ptr(ended), device.Ptr(solved), device.U64(stamp))
 }
 
 func (k *FusedKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

@@ -23,6 +23,6 @@ type Follower interface {
 // A Mapper is a Device whose kernels reach memory of the host.
 type Mapper interface {
 	// Map returns n bytes of the host's memory, and the buffer by which kernels write there. Once a stream has finished
-	// its work the host sees what kernels wrote. Free gives the memory back.
+	// its work, or at once behind a fence of the whole system, the host sees what kernels wrote. Free gives the memory back.
 	Map(n int) ([]byte, Buffer, error)
 }

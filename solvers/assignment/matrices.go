@@ -2,9 +2,11 @@ package assignment
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync/atomic"
+	"time"
+	"unsafe"
 
 	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
@@ -23,8 +25,11 @@ type Matrices struct {
 	options      Options
 	engine       *fused.Engine // nil where there are no costs
 	late, status device.Buffer // for solves that wait; nil until the first
-	word         []byte        // late's memory, where the host has it
-	stamp        uint64        // of the last solve that waited
+	word         *uint64       // late's memory, where the host has it
+	ended        device.Buffer // of few matrices, with the next two
+	end          *uint64       // its memory
+	solved       device.Buffer
+	stamp        uint64 // of the last solve that waited
 	held         device.Scope
 }
 
@@ -85,13 +90,17 @@ func (m *Matrices) Close() error {
 		err = errors.Join(err, m.late.Free())
 		m.word, m.late = nil, nil
 	}
+	if m.end != nil {
+		err = errors.Join(err, m.ended.Free())
+		m.end, m.ended = nil, nil
+	}
 	return err
 }
 
 // Enqueue launches the solve on a stream and returns: nothing is waited for or allocated, so that a caller may be capturing
 // the stream into a graph. to.Status says what became of each matrix, and nothing else does.
 func (m *Matrices) Enqueue(s device.Stream, costs device.Buffer, to Placed) error {
-	to.Late = nil
+	to.Late, to.Ended, to.Solved = nil, nil, nil
 	if m.engine == nil {
 		return m.empty(s, to)
 	}
@@ -147,7 +156,7 @@ func (m *Matrices) Solve(ctx context.Context, s device.Stream, costs device.Buff
 		}
 	}
 	m.stamp++
-	if to.Late = m.late; to.Status == nil {
+	if to.Late, to.Ended, to.Solved = m.late, m.ended, m.solved; to.Status == nil {
 		to.Status = m.status
 	}
 	if err := m.launch(s, costs, to, m.stamp); err != nil {
@@ -182,36 +191,72 @@ func (m *Matrices) Solve(ctx context.Context, s device.Stream, costs device.Buff
 	return unmatched, s.Sync()
 }
 
+// watched is the most matrices whose end the host waits for by looking at a word, and watchFor the longest that it does.
+const (
+	watched  = 256
+	watchFor = 200 * time.Microsecond
+)
+
 // takeWords takes the memory by which a solve that waits learns what became of the matrices.
 func (m *Matrices) takeWords(s device.Stream) (err error) {
 	d := m.options.Devices[0]
 	if m.status, err = m.held.Alloc(d, 4*int64(m.layout.Count)); err != nil {
 		return err
 	}
-	if mapper, ok := device.WithoutCache(d).(device.Mapper); ok {
-		if m.word, m.late, err = mapper.Map(8); err != nil {
+	mapper, ok := device.WithoutCache(d).(device.Mapper)
+	if !ok {
+		if m.late, err = m.held.Alloc(d, 8); err != nil {
 			return err
 		}
-		clear(m.word)
-		return nil
+		return s.Fill(m.late, 0, 8, 0)
 	}
-	if m.late, err = m.held.Alloc(d, 8); err != nil {
+	if m.word, m.late, err = mapWord(mapper); err != nil || m.layout.Count > watched {
 		return err
 	}
-	return s.Fill(m.late, 0, 8, 0)
+	if m.end, m.ended, err = mapWord(mapper); err != nil {
+		return err
+	}
+	if m.solved, err = m.held.Alloc(d, 8); err != nil {
+		return err
+	}
+	return s.Fill(m.solved, 0, 8, 0)
 }
 
-// isLate waits for the last launch and says whether some matrix was not proven.
-func (m *Matrices) isLate(s device.Stream) (bool, error) {
-	word := m.word
-	var err error
-	if word != nil {
-		err = s.Sync()
-	} else {
-		word = make([]byte, 8)
-		err = s.Download(word, m.late, 0)
+// mapWord takes a word of the host's memory that kernels write, which is 0.
+func mapWord(m device.Mapper) (*uint64, device.Buffer, error) {
+	memory, b, err := m.Map(8)
+	if err != nil {
+		return nil, nil, err
 	}
-	return binary.NativeEndian.Uint64(word) == m.stamp, err
+	clear(memory)
+	return (*uint64)(unsafe.Pointer(&memory[0])), b, nil
+}
+
+// isLate waits for the last launch and says whether some matrix was not proven. The end of few matrices shows in a word before the
+// stream says so.
+func (m *Matrices) isLate(s device.Stream) (bool, error) {
+	if m.word == nil {
+		word := []uint64{0}
+		err := s.Download(device.Bytes(word), m.late, 0)
+		return word[0] == m.stamp, err
+	}
+	var err error
+	if m.end == nil || !seen(m.end, m.stamp) {
+		err = s.Sync()
+	}
+	return atomic.LoadUint64(m.word) == m.stamp, err
+}
+
+// seen looks at a word until it has a value, and gives up after a while.
+func seen(word *uint64, value uint64) bool {
+	for start := time.Now(); time.Since(start) < watchFor; {
+		for range 64 {
+			if atomic.LoadUint64(word) == value {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // solveSingly solves matrix k with costs of the host, and writes the answer to the device; false: it has no full matching.

@@ -19,6 +19,8 @@ struct param {
 #include "assignment/fused/team.cuh"
 #include "assignment/fused/load.cuh"
 #include "assignment/fused/bid.cuh"
+#include "assignment/fused/list.cuh"
+#include "assignment/fused/label.cuh"
 #include "assignment/fused/rounds.cuh"
 #include "assignment/fused/path.cuh"
 #include "assignment/check_work.cuh"
@@ -28,4 +30,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team1024_columns2_costsglobal_teams1_float64_hash = 0x497062e0c30bf862ull;
+extern "C" __device__ unsigned long long assignment_fused_team1024_columns2_costsglobal_teams1_float64_hash = 0xa9a0b1f30428889cull;

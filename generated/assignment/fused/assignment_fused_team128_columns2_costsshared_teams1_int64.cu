@@ -19,6 +19,8 @@ struct param {
 #include "assignment/fused/team.cuh"
 #include "assignment/fused/load.cuh"
 #include "assignment/fused/bid.cuh"
+#include "assignment/fused/list.cuh"
+#include "assignment/fused/label.cuh"
 #include "assignment/fused/rounds.cuh"
 #include "assignment/fused/path.cuh"
 #include "assignment/check_work.cuh"
@@ -28,4 +30,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team128_columns2_costsshared_teams1_int64_hash = 0x3313891df071948bull;
+extern "C" __device__ unsigned long long assignment_fused_team128_columns2_costsshared_teams1_int64_hash = 0x8f45c25dc0f53b39ull;

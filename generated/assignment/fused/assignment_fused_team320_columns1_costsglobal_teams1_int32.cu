@@ -19,6 +19,8 @@ struct param {
 #include "assignment/fused/team.cuh"
 #include "assignment/fused/load.cuh"
 #include "assignment/fused/bid.cuh"
+#include "assignment/fused/list.cuh"
+#include "assignment/fused/label.cuh"
 #include "assignment/fused/rounds.cuh"
 #include "assignment/fused/path.cuh"
 #include "assignment/check_work.cuh"
@@ -28,4 +30,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsglobal_teams1_int32_hash = 0x1ee3e36524c50238ull;
+extern "C" __device__ unsigned long long assignment_fused_team320_columns1_costsglobal_teams1_int32_hash = 0x592e2a74475d1b05ull;

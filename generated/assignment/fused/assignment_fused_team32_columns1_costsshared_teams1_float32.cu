@@ -19,6 +19,8 @@ struct param {
 #include "assignment/fused/team.cuh"
 #include "assignment/fused/load.cuh"
 #include "assignment/fused/bid.cuh"
+#include "assignment/fused/list.cuh"
+#include "assignment/fused/label.cuh"
 #include "assignment/fused/rounds.cuh"
 #include "assignment/fused/path.cuh"
 #include "assignment/check_work.cuh"
@@ -28,4 +30,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams1_float32_hash = 0xb14b9f3229f374daull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams1_float32_hash = 0x0d9ced1f51f69e83ull;

@@ -3,13 +3,8 @@
 
 namespace VARIANT {
 
-// Numbers says what is read where costs are in shared memory, or where they are not.
-template <bool> struct Numbers { using Number = i64; };
-template <> struct Numbers<false> { using Number = T; };
-
 // Costs reads scaled costs: from shared memory, or from the matrix.
 struct Costs {
-    using Number = typename Numbers<SHARED>::Number;
     const i64* shared;
     const T* matrix;
     Job job;
@@ -39,9 +34,9 @@ __device__ __forceinline__ bool survey(const Team& team, const Job& job, const T
     }
     s.least = warpLeast(s.least), s.most = ~warpLeast(~s.most);
     if constexpr (TEAM > WARP) {
-        if (team.thread % WARP == 0) team.slots[team.thread / WARP] = {s.least, s.most, 0};
+        if (team.thread % WARP == 0) team.slot[team.thread / WARP] = {s.least, s.most, 0};
         __syncthreads();
-        const Slot& other = team.slots[min(team.thread % WARP, WARPS - 1)];
+        const Slot& other = team.slot[min(team.thread % WARP, WARPS - 1)];
         s.least = warpLeast(other.distance);
         s.most = ~warpLeast(~other.most);
     }
@@ -74,8 +69,10 @@ __device__ __forceinline__ Costs load(const Team& team, const Job& job, const T*
 }
 
 // start sets the duals of columns. Of square matrices these are the columns' least costs, and rows get the first column
-// whose least cost they have; else zero, the dual that unmatched columns must have.
-__device__ __forceinline__ void start(Team& team, Columns& c, const Costs& costs, bool reduce) {
+// whose least cost they have; else zero, the dual that unmatched columns must have. With that `tied` becomes true where many costs are equal: with lists the least
+// costs of most columns, else those below one another.
+__device__ __forceinline__ void start(Team& team, Columns& c, const Costs& costs, bool reduce, bool& tied) {
+    u32 ties = 0;
     for (u32 i = team.thread; i < team.rows; i += TEAM) team.column[i] = ABSENT;
     sync();
     int least[EACH];
@@ -86,20 +83,31 @@ __device__ __forceinline__ void start(Team& team, Columns& c, const Costs& costs
         if (j >= team.cols) continue;
         c.valid |= 1u << k;
         if (!reduce) continue;
-        i64 v = INFINITE;
+        i64 v = INFINITE, last = INFINITE;
+        bool several = false;
         for (u32 from = 0; from < team.rows; from += FLIGHT) {
             i64 x[FLIGHT];
 #pragma unroll
             for (u32 f = 0; f < FLIGHT; f++) x[f] = costs(from + f < team.rows ? from + f : from, j);
 #pragma unroll
-            for (u32 f = 0; f < FLIGHT; f++)
+            for (u32 f = 0; f < FLIGHT; f++) {
+                if constexpr (LISTS) several = x[f] >= v && (several || (x[f] == v && from + f < team.rows));
+                else if constexpr (TIES) ties += x[f] == last && from + f < team.rows, last = x[f];
                 if (x[f] < v) v = x[f], least[k] = (int)(from + f);
+            }
         }
+        ties += several;
         if (least[k] == NONE) continue;
         c.v[k] = v;
         atomicMin(team.column + least[k], (int)j);
     }
+    if constexpr (TIES) {
+        ties = __reduce_add_sync(ALL, ties);
+        if (team.thread % WARP == 0) team.slot[team.thread / WARP].key = ties;
+    }
     sync();
+    if constexpr (TIES)
+        if (reduce) tied = __reduce_add_sync(ALL, team.thread % WARP < WARPS ? team.slot[team.thread % WARP].key : 0u) > (LISTS ? team.cols / 2 : team.rows * team.cols / 16);
 #pragma unroll
     for (u32 k = 0; k < EACH; k++) {
         u32 j = team.thread + k * TEAM;

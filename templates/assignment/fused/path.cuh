@@ -18,7 +18,7 @@ __device__ __forceinline__ Pick pick(Team& team, const Columns& c) {
     }
     key = __reduce_min_sync(ALL, key);
     if constexpr (TEAM > WARP) {
-        Slot* slots = team.slots + team.turn * WARPS;
+        Slot* slots = team.slot + team.turn * WARPS;
         team.turn ^= 1;
         if (team.thread % WARP == 0) slots[team.thread / WARP].distance = least, slots[team.thread / WARP].key = key;
         __syncthreads();
@@ -97,13 +97,13 @@ __device__ __forceinline__ void augment(Team& team, Columns& c, const Costs& cos
     sync();
 }
 
-// match matches all rows; false: no full matching exists.
+// match matches all rows, one path after the other; false: no full matching exists.
 __device__ __forceinline__ bool match(Team& team, Columns& c, const Costs& costs, bool scipy) {
     for (u32 i = 0; i < team.rows; i++) {
         int end;
         if (team.column[i] != NONE) continue;
         bool found;
-        if constexpr (TEAM > WARP) found = scipy ? search(team, c, costs, (int)i, true, end) : searchInRounds(team, c, costs, (int)i, end);
+        if constexpr (BIDS) found = scipy ? search(team, c, costs, (int)i, true, end) : searchInRounds(team, c, costs, (int)i, end);
         else found = search(team, c, costs, (int)i, scipy, end);
         if (!found) return false;
         augment(team, c, costs, end);

@@ -28,7 +28,7 @@ __device__ __forceinline__ void offer(Columns& c, u32 thread, Slot& slot) {
 // relaxAll shortens paths by the rows that some warps of a small team offer, `rows` by their bits. Rows of the other warps are read as
 // if they were longer: without branches, lengths do not wait for one another.
 __device__ __forceinline__ void relaxAll(Team& team, Columns& c, const Costs& costs, const Slot* slots, u32 rows) {
-    Costs::Number read[WARPS][EACH] = {};
+    Number read[WARPS][EACH] = {};
 #pragma unroll
     for (u32 w = 0; w < WARPS; w++)
         if ((rows >> w & 1) != 0) {
@@ -55,7 +55,7 @@ __device__ __forceinline__ void relaxAll(Team& team, Columns& c, const Costs& co
 // relaxSome does the same, a row after the other: of many warps some offer none, and instructions are what takes time.
 __device__ __forceinline__ void relaxSome(Team& team, Columns& c, const Costs& costs, const Slot* slots, u32 rows) {
     while (rows != 0) {
-        Costs::Number read[BUNCH][EACH];
+        Number read[BUNCH][EACH];
         u32 left = rows;
 #pragma unroll
         for (u32 b = 0; b < BUNCH; b++) {
@@ -98,7 +98,7 @@ __device__ __forceinline__ bool searchInRounds(Team& team, Columns& c, const Cos
         team.via[team.thread + k * TEAM] = row;
     }
     for (;;) {
-        Slot* slots = team.slots + team.turn * WARPS;
+        Slot* slots = team.slot + team.turn * WARPS;
         team.turn ^= 1;
         offer(c, team.thread, slots[team.thread / WARP]);
         __syncthreads();

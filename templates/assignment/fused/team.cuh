@@ -5,22 +5,39 @@ namespace VARIANT {
 
 // Team is the state that threads of a team share.
 struct Team {
-    u32 rows, cols, thread;
-    i64* costs;     // scaled, row by row, where they are in shared memory
-    i64* u;         // by row; while rows bid, their gains
-    i64 *v, *best;  // by column, where rows bid: duals, and the largest gains
-    int* owner;     // by column: its row
-    int* via;       // by column: the row before it on its path; while rows bid, the one that wins it
-    int* column;    // by row: its column
-    int* claim;     // by row, where rows bid: the column that it bids for
-    u32* list;      // where rows bid: those without a column
-    u32* near;      // bits of pairs within rounding
-    u32 words;      // of a row of those
-    Slot* slots;    // of two turns
+    u32 rows, cols, thread, slots;  // of a row's list
+    i64* costs;      // scaled, row by row, where they are in shared memory
+    i64* u;          // by row; while rows bid, their gains
+    i64* v;          // by column, where rows bid
+    i64* best;       // by column, where rows bid: the largest gains of a round, and after them of the next; then, in the first, lengths of paths
+    i64 *base, *bar; // by row, where rows have lists: length up to the row less its dual, and a bound from below of cost - v outside the list
+    int* owner;      // by column: its row
+    int* via;        // by column: the row before it on its path
+    int* winner;     // by column, where rows bid: the row that wins it in a round, and after them in the next
+    int* column;     // by row: its column
+    int* claim;      // by row, where rows bid: the column that it bids for; then, whether all of its columns were read for its base
+    u32* queue;      // where rows bid: those without a column in a round, and after them in the next; then, those whose paths became shorter
+    T* listed;       // costs of a row's list,
+    Place* places;   // and their columns, or EMPTY
+    u32* near;       // bits of pairs within rounding, in place of the lists
+    u32 words;       // of a row of those
+    Slot* slot;      // of two turns
     u32 turn = 0;
-    __device__ __forceinline__ Team(const Job& job, char* memory, Slot* slots) : rows(job.rows), cols(job.cols), thread(threadIdx.x % TEAM),
-        costs((i64*)memory), u(costs + (SHARED ? (u64)rows * cols : 0)), v(u + rows), best(v + (BIDS ? cols : 0)), owner((int*)(best + (BIDS ? cols : 0))),
-        via(owner + cols), column(via + cols), claim(column + rows), list((u32*)(claim + (BIDS ? rows : 0))), near(list + (BIDS ? rows : 0)), words(job.rows / WARP + 1), slots(slots) {}
+    __device__ __forceinline__ Team(const Job& job, char* memory, Slot* slot) : rows(job.rows), cols(job.cols), thread(threadIdx.x % TEAM), slots(job.slots),
+        costs((i64*)memory), u(costs + (SHARED ? (u64)rows * cols : 0)), v(u + rows), words(job.rows / WARP + 1), slot(slot) {
+        i64* words = v;
+        if constexpr (BIDS) best = v + cols, words = best + 2 * cols;
+        if constexpr (LISTS) base = words, bar = base + rows, words = bar + rows;
+        owner = (int*)words, via = owner + cols, column = via + cols;
+        int* end = column + rows;
+        if constexpr (BIDS) {
+            winner = end, claim = winner + 2 * cols, queue = (u32*)claim + rows, end = (int*)(queue + 2 * rows);
+        }
+        if constexpr (LISTS) {
+            listed = (T*)end, places = (Place*)(listed + rows * slots);
+        }
+        near = (u32*)end;
+    }
 };
 
 // sync is a barrier of the team.

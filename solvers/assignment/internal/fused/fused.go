@@ -33,8 +33,9 @@ func (s Shape) sides() (rows, cols int64) {
 }
 
 // An Engine solves matrices of a shape: a team of threads each, from the range of the costs to the check. Column minima are
-// the first duals of square matrices. Where a team has several warps, free rows bid for columns, a warp a row (augmenting
-// row reduction); then shortest augmenting paths match the rows that are left free (Jonker and Volgenant, Computing 38, 1987). A single warp
+// the first duals of square matrices. Where a team has several warps, free rows bid for columns (augmenting row reduction), then shortest augmenting
+// paths match the rows that are left free (Jonker and Volgenant, Computing 38, 1987). With costs in global memory and up to 512 threads both read lists of the columns that cost a
+// row least, unless there are many ties or columns, and paths are found by labels that many rows correct at once. A single warp
 // searches paths at once: a bid would take it as long as a step of a path, of which there are fewer (31 for 20 x 20 uniform costs, 46 bids).
 // An engine holds no memory of the device, so that several launches of one may be under way at once.
 type Engine struct {
@@ -44,31 +45,42 @@ type Engine struct {
 	grid    device.Grid
 	memory  uint64 // shared, of a team
 	near    uint64
+	slots   uint64
 }
 
 // An Output is where a launch writes: buffers of the device, nil for what is not asked for. Of each matrix, with the fewer
 // of rows and columns as pairs: the matched rows, ascending, and their columns; the column of each row, -1 where
 // it has none; int64 all. Statuses are int32, assignment.FusedStatus. All columns and pairs of a matrix without a matching
-// are -1. A launch with a matrix that is not proven writes its stamp to Late, a word.
+// are -1. A launch with a matrix that is not proven writes its stamp to Late, a word. Once all matrices are solved and their answers written, it writes it to
+// Ended, a word, by means of Solved, a word that is 0 before the first launch with the two.
 type Output struct {
-	PairRows, PairColumns, Columns, Status, Late device.Buffer
+	PairRows, PairColumns, Columns, Status, Late, Ended, Solved device.Buffer
 }
 
-// memoryOf is the shared memory of a team in bytes, without and with the pairs within rounding.
-func memoryOf(v *device.Variant, s Shape) (least, whole int64) {
+// listSlots is the most columns of a row's list.
+const listSlots = 16
+
+// memoryOf is the shared memory of a team in bytes with lists of so many columns a row, and with the pairs within rounding, which take the place of the
+// lists, if they are asked for.
+func memoryOf(v *device.Variant, s Shape, slots int64, near bool) int64 {
 	rows, cols := s.sides()
-	least = 12*rows + 8*cols
-	if assignment.Fused.Int(v, "team") > 32 { // rows bid
-		least += 8*rows + 16*cols
+	team, shared := assignment.Fused.Int(v, "team"), assignment.Fused.Value(v, "costs") == "shared"
+	bids, lists := team > 32, int64(0)
+	least, pairs := 12*rows+8*cols, int64(0)
+	if bids {
+		least += 12*rows + 32*cols
 	}
-	if assignment.Fused.Value(v, "costs") == "shared" {
+	if shared {
 		least += 8 * rows * cols
 	}
-	whole = least
-	if !s.Value.Integer() {
-		whole += 4 * (rows + 2) * (rows/32 + 1)
+	if bids && !shared && team <= 512 {
+		least += 16 * rows
+		lists = rows * slots * int64(s.Value.Size()+2)
 	}
-	return (least + 15) / 16 * 16, (whole + 15) / 16 * 16
+	if near {
+		pairs = 4 * (rows + 2) * (rows/32 + 1)
+	}
+	return (least + max(lists, pairs) + 15) / 16 * 16
 }
 
 // static is at least the static shared memory of a block.
@@ -81,8 +93,7 @@ func Fits(v *device.Variant, facts device.Facts, s Shape) error {
 	if _, cols := s.sides(); cols > int64(team*columns) {
 		return fmt.Errorf("%d columns, a team holds %d", cols, team*columns)
 	}
-	least, _ := memoryOf(v, s)
-	return facts.BlockFits(team*teams, int64(teams)*least+static)
+	return facts.BlockFits(team*teams, int64(teams)*memoryOf(v, s, 0, false)+static)
 }
 
 // Workload describes a shape for the choice of a variant. Its prior is the variant with the fewest columns to spare, of these
@@ -133,11 +144,18 @@ func Open(d device.Device, v *device.Variant, s Shape) (*Engine, error) {
 	}
 	e := &Engine{Variant: v, kernels: kernels, shape: s}
 	teams, threads := f.Int(v, "teams"), f.Int(v, "team")*f.Int(v, "teams")
-	least, whole := memoryOf(v, s)
-	e.memory = uint64(least)
-	if whole > least && facts.BlockFits(threads, int64(teams)*whole+static) == nil {
-		e.memory, e.near = uint64(whole), 1
+	fits := func(slots int64, near bool) bool {
+		return facts.BlockFits(threads, int64(teams)*memoryOf(v, s, slots, near)+static) == nil
 	}
+	slots := int64(listSlots)
+	for slots > 0 && !fits(slots, false) {
+		slots /= 2
+	}
+	near := (!s.Value.Integer() || s.SciPy && f.Int(v, "team") <= 512) && fits(slots, true)
+	if near {
+		e.near = 1
+	}
+	e.memory, e.slots = uint64(memoryOf(v, s, slots, near)), uint64(slots)
 	e.grid = device.Grid{Blocks: (int64(s.Count) + int64(teams) - 1) / int64(teams), Threads: threads, Shared: teams * int(e.memory)}
 	return e, nil
 }
@@ -151,6 +169,9 @@ func (e *Engine) Launch(s device.Stream, costs device.Buffer, to Output, stamp u
 	if (to.PairRows == nil) != (to.PairColumns == nil) {
 		return errors.New("rows of pairs without their columns, or columns without their rows")
 	}
+	if (to.Ended == nil) != (to.Solved == nil) {
+		return errors.New("a word for the end without the count of matrices, or the count without the word")
+	}
 	asks := uint64(0)
 	if shape.Maximize {
 		asks |= assignment.FusedAskMaximize
@@ -162,6 +183,6 @@ func (e *Engine) Launch(s device.Stream, costs device.Buffer, to Output, stamp u
 		asks |= assignment.FusedAskChecked
 	}
 	rows, _ := shape.sides()
-	return e.kernels.Solve(s, e.grid, costs, uint64(shape.Count), uint64(shape.Rows), uint64(shape.Cols), asks, problem.MaxScaled(int(rows)), e.memory, e.near,
-		to.PairRows, to.PairColumns, to.Columns, to.Status, to.Late, stamp)
+	return e.kernels.Solve(s, e.grid, costs, uint64(shape.Count), uint64(shape.Rows), uint64(shape.Cols), asks, problem.MaxScaled(int(rows)), e.memory, e.near, e.slots,
+		to.PairRows, to.PairColumns, to.Columns, to.Status, to.Late, to.Ended, to.Solved, stamp)
 }

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
@@ -163,7 +162,7 @@ func (g group) cost(costs []float64, i, j int) float64 {
 type answers struct {
 	pairRows, pairColumns, columns []int64
 	status                         []int32
-	late                           uint64
+	late, ended, solved            uint64
 }
 
 func solve(t *testing.T, d device.Device, v *device.Variant, s fused.Shape, whole []byte) (a answers) {
@@ -180,21 +179,22 @@ func solve(t *testing.T, d device.Device, v *device.Variant, s fused.Shape, whol
 		t.Fatal(err)
 	}
 	n := s.Count * min(s.Rows, s.Cols)
-	a = answers{make([]int64, n), make([]int64, n), make([]int64, s.Count*s.Rows), make([]int32, s.Count), 0}
-	var costs, rows, cols, columns, status, late device.Buffer
+	a = answers{make([]int64, n), make([]int64, n), make([]int64, s.Count*s.Rows), make([]int32, s.Count), 0, 0, 0}
+	var costs, rows, cols, columns, status, late, ended, solved device.Buffer
 	if err := scope.AllocAll(d, device.BufferFor(&costs, int64(len(whole))), device.BufferFor(&rows, int64(8*n)), device.BufferFor(&cols, int64(8*n)),
-		device.BufferFor(&columns, int64(8*len(a.columns))), device.BufferFor(&status, int64(4*s.Count)), device.BufferFor(&late, 8)); err != nil {
+		device.BufferFor(&columns, int64(8*len(a.columns))), device.BufferFor(&status, int64(4*s.Count)), device.BufferFor(&late, 8), device.BufferFor(&ended, 8), device.BufferFor(&solved, 8)); err != nil {
 		t.Fatal(err)
 	}
-	word := make([]byte, 8)
-	err = errors.Join(stream.Upload(costs, 0, whole), stream.Fill(late, 0, 8, 0),
-		e.Launch(stream, costs, fused.Output{PairRows: rows, PairColumns: cols, Columns: columns, Status: status, Late: late}, 7),
+	words := make([]uint64, 3)
+	err = errors.Join(stream.Upload(costs, 0, whole), stream.Fill(late, 0, 8, 0), stream.Fill(ended, 0, 8, 0), stream.Fill(solved, 0, 8, 0),
+		e.Launch(stream, costs, fused.Output{PairRows: rows, PairColumns: cols, Columns: columns, Status: status, Late: late, Ended: ended, Solved: solved}, 7),
 		stream.Download(device.Bytes(a.pairRows), rows, 0), stream.Download(device.Bytes(a.pairColumns), cols, 0), stream.Download(device.Bytes(a.columns), columns, 0),
-		stream.Download(device.Bytes(a.status), status, 0), stream.Download(word, late, 0), stream.Sync())
+		stream.Download(device.Bytes(a.status), status, 0), stream.Download(device.Bytes(words[:1]), late, 0),
+		stream.Download(device.Bytes(words[1:2]), ended, 0), stream.Download(device.Bytes(words[2:]), solved, 0), stream.Sync())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.late = *(*uint64)(unsafe.Pointer(&word[0]))
+	a.late, a.ended, a.solved = words[0], words[1], words[2]
 	return a
 }
 
@@ -230,6 +230,9 @@ func TestFusedVariants(t *testing.T) {
 						proven++
 					}
 					g.compare(t, value, k, costs, got, scipy)
+				}
+				if got.ended != 7 || got.solved != count {
+					t.Errorf("the word for the end is %d, %d matrices counted; expected 7, %d", got.ended, got.solved, count)
 				}
 				if (got.late == 7) != (proven < count) {
 					t.Errorf("%d of %d proven, the late word is %d", proven, count, got.late)

@@ -41,7 +41,7 @@ func (c *coverRun) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*a
 	if err != nil {
 		return nil, nil, err
 	}
-	if inst.Constraints != nil {
+	if inst.Constraints() != nil {
 		return nil, nil, solve.InvalidInput("instance", "found constraints besides sizes of blocks, expected none: the table of all coalitions has no others")
 	}
 	if inst.IsMinimized() {

@@ -55,7 +55,7 @@ type Result struct {
 // NewResult is a result with the facts of its instance and no answer.
 func NewResult(inst *problem.Instance) *Result {
 	return &Result{Report: solve.Report{Problem: "csg", Instance: inst.Source, Size: map[string]int{"agents": inst.N}, Notes: slices.Clip(inst.Notes)},
-		Names: inst.Names, Type: inst.Type, Minimize: inst.IsMinimized(), Sizes: inst.Sizes, Constraints: inst.Constraints}
+		Names: inst.Names, Type: inst.Type, Minimize: inst.IsMinimized(), Sizes: inst.Sizes, Constraints: inst.Constraints()}
 }
 
 // Certify checks the result's structure against the total its solver claims,
@@ -120,7 +120,7 @@ func (r *Result) certifyInfeasible(inst *problem.Instance) error {
 	if least := inst.Blocks().Least; least > inst.N {
 		return fmt.Errorf("%s are fewer than %d blocks need: %w", formats.Count(inst.N, "agent"), least, solve.ErrInfeasible)
 	}
-	if inst.Constraints != nil {
+	if inst.Constraints() != nil {
 		return fmt.Errorf("the constraints allow no structure of %s: %w", formats.Count(inst.N, "agent"), solve.ErrInfeasible)
 	}
 	if !inst.Sizes.CanDivide(inst.N) {

@@ -37,7 +37,7 @@ func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 	if inst, err = inMemory(inst); err != nil {
 		return nil, err
 	}
-	if x.Constraints != nil && inst.Constraints == nil && !inst.IsMinimized() && inst.Sizes == 0 {
+	if x.Constraints != nil && inst.Constraints() == nil && !inst.IsMinimized() && inst.Sizes == 0 {
 		if err := inst.Constrain(*x.Constraints); err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 		}
 	}
 	solve.CheckEqual(v, "sizes", x.Sizes, inst.Sizes, "")
-	if !sameConstraints(x.Constraints, inst.Constraints) {
+	if !sameConstraints(x.Constraints, inst.Constraints()) {
 		v.Refute("the result's constraints are not those of the instance")
 	}
 	solve.CheckEqual(v, "minimize", x.Minimize, inst.IsMinimized(), "")

@@ -12,7 +12,7 @@ type filter struct {
 	set   []uint64 // allowed coalitions, a bit each; nil: all
 }
 
-// filter is that of Sizes and Constraints.
+// filter is that of sizes and constraints.
 func (inst *Instance) filter() filter { return filter{inst.Sizes, inst.set} }
 
 func (f filter) allows(mask uint64) bool {
@@ -22,12 +22,15 @@ func (f filter) allows(mask uint64) bool {
 // isRestricted reports whether coalitions are forbidden whose values were numbers.
 func (inst *Instance) isRestricted() bool { return inst.Sizes != 0 || inst.set != nil }
 
+// Constraints are those that Constrain set besides the smallest value and sizes; nil: there are none.
+func (inst *Instance) Constraints() *Constraints { return inst.constraints }
+
 // Blocks are how many blocks a structure may have.
 func (inst *Instance) Blocks() Counts {
-	if inst.Constraints == nil {
+	if inst.constraints == nil {
 		return Counts{}
 	}
-	return inst.Constraints.Blocks
+	return inst.constraints.Blocks
 }
 
 // restricts reports whether constraints besides sizes forbid coalitions.
@@ -40,7 +43,7 @@ func (inst *Instance) Constrain(c Constraints) error {
 	switch {
 	case inst == nil:
 		return inst.Check()
-	case inst.Constraints != nil:
+	case inst.constraints != nil:
 		return solve.InvalidInput("Constraints", "found some for an instance that has constraints, expected one without")
 	case c.Connected:
 		return solve.InvalidInput("Connected", "found true for a table, expected edges")
@@ -69,7 +72,7 @@ func (inst *Instance) Constrain(c Constraints) error {
 			return err
 		}
 	}
-	inst.Constraints = &c
+	inst.constraints = &c
 	return nil
 }
 

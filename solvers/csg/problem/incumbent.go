@@ -23,7 +23,7 @@ func NewIncumbent(inst *Instance) *Incumbent {
 	b := &Incumbent{Instance: inst}
 	b.Offer(single, "")
 	b.Offer(Structure{inst.GrandCoalition()}, "")
-	if inst.Constraints != nil && inst.N > 0 {
+	if inst.constraints != nil && inst.N > 0 {
 		b.offerMerged(single)
 	}
 	return b
@@ -31,7 +31,7 @@ func NewIncumbent(inst *Instance) *Incumbent {
 
 // offerMerged offers blocks of the agents that share one, the last of them merged into one block, for each number of blocks.
 func (b *Incumbent) offerMerged(single Structure) {
-	rules, err := b.Instance.Constraints.Rules(b.Instance.N, b.Instance.Names)
+	rules, err := b.Instance.constraints.Rules(b.Instance.N, b.Instance.Names)
 	if err != nil {
 		return
 	}

@@ -57,16 +57,15 @@ type Instance struct {
 	Places int   // of float64 alone: a value stands for the decimal of so many places that it is nearest to; 0: values are binary
 	Sizes  Sizes // of blocks, which Restrict sets; other coalitions are forbidden
 
-	Constraints *Constraints // that Constrain set besides the smallest value and sizes; nil: there are none
-
 	Source string   // the file, or the distribution and seed
 	Notes  []string // what was changed on the way in, one sentence each
 
 	safe    preparedState
 	largest float64 // magnitude of decimals, when they were read; 0: not known
 
-	minimized bool     // Minimize has negated the values
-	set       []uint64 // coalitions that Constraints allow, a bit each; nil: all
+	minimized   bool         // Minimize has negated the values
+	constraints *Constraints // that Constrain set besides the smallest value and sizes; nil: there are none
+	set         []uint64     // coalitions that they allow, a bit each; nil: all
 }
 
 // preparedState is the values that Promote has looked at: whoever sets another slice has them looked at again.
@@ -143,7 +142,7 @@ func Footprint(n int, as Value) int64 {
 func (inst *Instance) GrandCoalition() uint64 { return inst.Len() - 1 }
 
 // Value64 is a coalition's value as a float64: exact unless it is an int64
-// beyond 2^53. It is minus infinity for a coalition that Sizes or Constraints forbid.
+// beyond 2^53. It is minus infinity for a coalition that sizes or constraints forbid.
 func (inst *Instance) Value64(mask uint64) float64 {
 	if !inst.filter().allows(mask) {
 		return math.Inf(-1)
@@ -164,7 +163,7 @@ func (inst *Instance) Value64(mask uint64) float64 {
 }
 
 // ValueDecimals is a coalition's value in decimals: every digit of an integer, the
-// shortest decimals that give the same float, -inf of a coalition that Sizes or Constraints forbid.
+// shortest decimals that give the same float, -inf of a coalition that sizes or constraints forbid.
 func (inst *Instance) ValueDecimals(mask uint64) string {
 	if !inst.filter().allows(mask) {
 		return "-inf"

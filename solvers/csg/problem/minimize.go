@@ -20,7 +20,7 @@ func (inst *Instance) Minimize() error {
 		return solve.AsInputError(errors.New("found values that are negated already"))
 	case inst.Sizes != 0:
 		return solve.InvalidInput("Sizes", "found %s, to which blocks are restricted already, expected none: Minimize comes before Restrict", inst.Sizes)
-	case inst.Constraints != nil:
+	case inst.constraints != nil:
 		return solve.InvalidInput("Constraints", "found some, expected none: Minimize comes before Constrain")
 	case !inst.HoldsValues():
 		return solve.AsInputError(errors.New("values that are not held cannot be negated"))

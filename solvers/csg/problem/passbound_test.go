@@ -48,7 +48,7 @@ func TestPassBound(t *testing.T) {
 		}
 	}
 	// Two blocks of three agents are one of two agents and one of one.
-	few := &Instance{N: 3, Constraints: &Constraints{Blocks: Counts{Least: 2, Most: 2}}}
+	few := &Instance{N: 3, constraints: &Constraints{Blocks: Counts{Least: 2, Most: 2}}}
 	SetValues(few, []int32{0, 5, 5, 7, 5, 6, 7, 8})
 	if bound := few.PassBound(context.Background()); bound != "12" {
 		t.Errorf("found the bound %s of two blocks, expected 12", bound)

@@ -54,7 +54,7 @@ func (inst *Instance) Prepared() (*Instance, error) {
 	switch {
 	case inst.Sizes != 0:
 		return nil, solve.InvalidInput("Sizes", "found %s for values that are not restricted to them, expected none, and a call of Restrict", inst.Sizes)
-	case inst.set != nil || inst.Constraints != nil && inst.Constraints.restricts():
+	case inst.set != nil || inst.constraints != nil && inst.constraints.restricts():
 		return nil, solve.InvalidInput("Constraints", "found some for values that are not restricted to them, expected none, and a call of Constrain")
 	}
 	whole := *inst

@@ -88,7 +88,7 @@ func recast[T Number](inst *Instance, values []T, types []Value) *Recast {
 	if k < 0 || types[k] == inst.Type {
 		return unchanged(inst)
 	}
-	r := &Recast{Instance: &Instance{N: inst.N, Names: inst.Names, Source: inst.Source, Sizes: inst.Sizes, Constraints: inst.Constraints, set: inst.set}, of: inst, unit: s.unit, Forbids: s.forbids, least: -s.largestSumInUnits(inst.N)}
+	r := &Recast{Instance: &Instance{N: inst.N, Names: inst.Names, Source: inst.Source, Sizes: inst.Sizes, constraints: inst.constraints, set: inst.set}, of: inst, unit: s.unit, Forbids: s.forbids, least: -s.largestSumInUnits(inst.N)}
 	switch types[k] {
 	case Int16:
 		SetValues(r.Instance, units[T, int16](values, s, inst.filter()))

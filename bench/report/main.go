@@ -130,6 +130,11 @@ func buildFiles(root string) (map[string]string, error) {
 		return nil, err
 	}
 	maps.Copy(regions, placed)
+	transported, err := transportTables(root)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(regions, transported)
 	mixed, err := modelTables(root)
 	if err != nil {
 		return nil, err

@@ -440,27 +440,10 @@ def transports():
     return f"{counted} problems"
 
 
-def transport_times():
-    """Optimal transport of tensors on the GPU beside the host's solves of arrays, in milliseconds, the best of some."""
-    if torch is None:
-        return "left out"
-    print("      batch | kind | on the GPU | on the host, all cores")
-    for b, n, m in ((256, 64, 64), (64, 256, 256), (1, 256, 256), (1, 1000, 1000), (16, 1000, 1000), (1, 2000, 2000), (1, 4000, 4000), (1, 8000, 100)):
-        for kind in ("uniform", "squared", "clouds"):
-            a, q, costs = squared((b, n, m), 3.0 * (kind == "clouds"))
-            if kind == "uniform":
-                costs = np.random.default_rng(1).random((b, n, m))
-            given = [torch.as_tensor(x, device="cuda") for x in (a, q, costs)]
-            torch.cuda.synchronize()
-            times = best(lambda: coalesce.emd(*given), 5), best(lambda: coalesce.emd2(a, q, costs), 1 if b * n > 4000 else 2)
-            assert torch.allclose(coalesce.emd2(*given).cpu(), torch.as_tensor(coalesce.emd2(a, q, costs)), rtol=1e-11), (b, n, kind)
-            print(f"      {b} x ({n} x {m}) | {kind} | " + " | ".join(f"{1e3 * t:.3f}" for t in times), flush=True)
-
-
 def main():
     print(f"coalesce {coalesce.__file__}, numpy {np.__version__}, scipy {scipy.__version__}",
           *(f", {x.__name__} {x.__version__}" for x in (torch, cupy, jax) if x is not None))
-    functions = (devices, four_problems, random_matrices, certificates, errors, layouts, interfaces, streams, threads, memory, overhead, parts, batches, transports, transport_times)
+    functions = (devices, four_problems, random_matrices, certificates, errors, layouts, interfaces, streams, threads, memory, overhead, parts, batches, transports)
     for function in [f for f in functions if f.__name__ in sys.argv[1:]] or functions:
         check(function)
     if failures:

@@ -8,6 +8,10 @@ import (
 	"sync/atomic"
 )
 
+// briefMoves are bits of the number of moves: where one is set, three times of four, bits of groups are kept for a short time, and else for a long one. Some colourings
+// need the one and some the other.
+const briefMoves = 3 << 12
+
 // Walk searches until the context ends or the work, in moves, is done, and calls found with each better feasible solution. It returns
 // the moves and, where no feasible solution was found, the bits with the fewest violated rows.
 func (l *Layout) Walk(ctx context.Context, start []uint8, seed uint64, work int64, limit *atomic.Int64, found func(value int64, x []uint8)) (nearest []uint8, moves int64) {
@@ -94,7 +98,7 @@ func (l *Layout) Walk(ctx context.Context, start []uint8, seed uint64, work int6
 		switch {
 		case move[3] >= 0: // a swap's bits may go back to 0, else few swaps would be left
 			stay = moves + int64(len(l.keeps)/2+random.IntN(1+len(l.keeps)))
-		case move[1] >= 0 && l.grouped(int32(move[1])): // a group of many has few good bits
+		case move[1] >= 0 && moves&briefMoves != 0 && l.grouped(int32(move[1])): // a group of many has few good bits
 			stay = moves + 5 + int64(random.IntN(10))
 		}
 		for k, b := range move {

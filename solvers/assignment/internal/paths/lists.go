@@ -18,9 +18,9 @@ type lists struct {
 	cols    int
 	nearest
 	walk
-	own   []float64 // of each row: the cost of its pair
-	apart []bool    // of each row: only one pair is within NearbyUnits of its dual, by duals
-	first []float64 // prices that lists were made for
+	own    []float64 // of each row: the cost of its pair
+	single []bool    // of each row: only one pair is within NearbyUnits of its dual, by duals
+	first  []float64 // prices that lists were made for
 }
 
 // A nearest holds the rows' lists, which list writes.
@@ -74,7 +74,7 @@ func (l *lists) listed() int {
 func (l *lists) open(q *lapjv.Search, k *lapjv.Kernels, rows, cols int) {
 	l.search, l.kernels, l.rows, l.cols, l.used, l.more, l.given = q, k, rows, cols, 0, 0, false
 	l.start, l.length, l.beyond, l.grown = resize(l.start, rows), resize(l.length, rows), resize(l.beyond, rows), resize(l.grown, rows)
-	l.apart = resize(l.apart, rows)
+	l.single = resize(l.single, rows)
 	l.own, l.base, l.reach, l.tree = resize(l.own, rows), resize(l.base, rows), resize(l.reach, rows), resize(l.tree, rows)
 	l.from, l.paid, l.at, l.seen = resize(l.from, cols), resize(l.paid, cols), resize(l.at, cols), resize(l.seen, cols)
 	l.front, l.dist, l.done, l.reached = resize(l.front, cols), resize(l.dist, cols+8), resize(l.done, cols), resize(l.reached, cols)
@@ -540,7 +540,7 @@ func (l *lists) duals() (rounded, ok bool) {
 		known := !l.grown[i] && l.holds(i, least, scale)
 		l.search.SetDual(i, least, known)
 		rounded = rounded || known && lost
-		l.apart[i] = second-least > lapjv.NearbyUnits && known && l.holds(i, least+lapjv.NearbyUnits, scale)
+		l.single[i] = second-least > lapjv.NearbyUnits && known && l.holds(i, least+lapjv.NearbyUnits, scale)
 	}
 	return rounded, true
 }
@@ -557,7 +557,7 @@ func (l *lists) holds(i int, units int64, scale float64) bool {
 
 // closest are the columns of a row that Close would list; false where the row's list does not say so.
 func (l *lists) closest(i, width, lost int) ([]int32, bool) {
-	if l.apart[i] && lost == 0 && width <= lapjv.NearbyUnits/2 { // duals have changed by less than width since duals looked at them
+	if l.single[i] && lost == 0 && width <= lapjv.NearbyUnits/2 { // duals have changed by less than width since duals looked at them
 		return l.search.Columns()[i : i+1], true
 	}
 	_, scale, _ := l.search.Slack()

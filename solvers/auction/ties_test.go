@@ -12,7 +12,7 @@ import (
 	"coalesce/solvers/solve/inputtest"
 )
 
-// Of bids that ask for the same at the same price the first wins, the value is that of the reference, and the proof holds.
+// Of equal bids the first wins. The value is that of the reference, and the proof holds.
 func TestFirstOfEqualBidsWins(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 4))
 	for round := range inputtest.Draws(1000) {

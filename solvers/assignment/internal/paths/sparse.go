@@ -79,7 +79,7 @@ const (
 	farCost = 1 << 57
 )
 
-// Matrices of fewer columns than fewest are solved sooner by whole rows, as are those of which more than one of dense costs differs from the common one.
+// Whole rows are faster for matrices of fewer columns than fewest, and where more than one of dense costs differs from the common one.
 const fewest, dense = 65, 4
 
 // isSparse reports whether a matrix is one for findSparse, with its common cost.

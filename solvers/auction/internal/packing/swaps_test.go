@@ -50,7 +50,7 @@ func TestExchangesFindAPerfectPacking(t *testing.T) {
 	}
 }
 
-// With prices, what is lost and how many winners stand against a bid are those of the packing, after every search.
+// After every search the lost prices and the rival winners that are kept for each bid agree with the packing.
 func TestExchangesKeepCount(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -78,7 +78,7 @@ func (w *worker) patience() int {
 	return patience
 }
 
-// searchNearBest looks for better packings by neighbourhoods and by exchanges in turn, or again by what has found one.
+// searchNearBest looks for better packings, by neighbourhoods and by exchanges in turn. The one that has found a packing goes on.
 func (w *worker) searchNearBest(ctx context.Context) {
 	before := w.incumbent()
 	if w.swap && w.swaps == nil {

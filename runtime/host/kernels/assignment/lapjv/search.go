@@ -261,8 +261,8 @@ type Kernels struct {
 // ListsMore is for how many pairs more the lists that Below and Nearer write have to have room.
 const ListsMore = 8
 
-// TwoNearest finds the two pairs of a list that cost least, less the prices of their columns: what they cost, and the place of the first. The list is
-// a multiple of 8 pairs. Costs and prices are no NaNs.
+// TwoNearest finds the two least reduced costs of a list, cost less the column's price, and the place of the first. The list has a multiple of 8
+// pairs. Neither costs nor prices are NaN.
 func (k *Kernels) TwoNearest(columns []int32, costs, prices []float64, least *[2]float64) (at int) {
 	costs = costs[:len(columns)]
 	if k.two != nil && len(columns) > 0 {

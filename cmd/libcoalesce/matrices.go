@@ -57,6 +57,18 @@ func shapeCodeOf(err error) C.int32_t {
 	return codeOf(err)
 }
 
+// lenderOf opens a device that works on the caller's memory, and sets its settings.
+func lenderOf(number C.int32_t, o *assignment.Options) (lender device.Lender, err error) {
+	if o.Settings, err = solveSettings(number, 0, nil); err != nil {
+		return nil, err
+	}
+	lender, ok := o.Devices[0].(device.Lender)
+	if !ok {
+		return nil, argumentError("%s works on no memory of others", o.Devices[0].Facts())
+	}
+	return lender, nil
+}
+
 // assignMatrices solves matrices in the memory of a GPU into memory there.
 func assignMatrices(p *C.coalesce_matrices) error {
 	const flags = C.COALESCE_MAXIMIZE | C.COALESCE_UNCHECKED | C.COALESCE_ENQUEUE | C.COALESCE_SCIPY_TIES
@@ -85,12 +97,9 @@ func assignMatrices(p *C.coalesce_matrices) error {
 		key.ties = assignment.SciPyTies
 	}
 	o := assignment.Options{Unchecked: !key.check}
-	if o.Settings, err = solveSettings(p.device, 0, nil); err != nil {
+	lender, err := lenderOf(p.device, &o)
+	if err != nil {
 		return err
-	}
-	lender, ok := o.Devices[0].(device.Lender)
-	if !ok {
-		return argumentError("%s works on no memory of others", o.Devices[0].Facts())
 	}
 	m, found := matrices.takeSolver(key)
 	if !found {

@@ -59,12 +59,9 @@ func solveTransports(p *C.coalesce_transports) (err error) {
 	}
 	key := transportsKey{int(p.device), l, p.flags&C.COALESCE_ANY_SUMS != 0}
 	var o assignment.Options
-	if o.Settings, err = solveSettings(p.device, 0, nil); err != nil {
+	lender, err := lenderOf(p.device, &o)
+	if err != nil {
 		return err
-	}
-	lender, ok := o.Devices[0].(device.Lender)
-	if !ok {
-		return argumentError("%s works on no memory of others", o.Devices[0].Facts())
 	}
 	t, found := transports.takeSolver(key)
 	if !found {

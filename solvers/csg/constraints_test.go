@@ -18,7 +18,7 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// A drawnConstraints is constraints and what they say of a block, written down another way.
+// A drawnConstraints holds drawn constraints twice: as a caller gives them, and as sets of agents for the exhaustive search.
 type drawnConstraints struct {
 	problem.Constraints
 	together, separate []uint64

@@ -128,7 +128,7 @@ func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 	return v, nil
 }
 
-// verifyPass holds the bound of a solve that was ended against that of a pass over the values.
+// verifyPass computes the bound by a pass over the values, and refutes a stated bound that is better.
 func verifyPass(v *solve.Verdict, inst *problem.Instance, stated solve.Number) {
 	most := inst.PassBound(context.Background())
 	bound, ok := most.Rat()

@@ -12,7 +12,7 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// marketSplit draws a market split of so many markets, of which a drawn split has missed units in each.
+// marketSplit draws a market split. Some split misses the goal of every market by missed units.
 func marketSplit(t *testing.T, r *rand.Rand, markets int, missed int64) *problem.Instance {
 	t.Helper()
 	n := 10 * (markets - 1)

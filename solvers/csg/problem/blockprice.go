@@ -6,9 +6,9 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// A BlockPrice is what each block costs in a proof that a structure is the best of so many blocks. Values in units are multiplied by Multiple, and a
-// coalition is worth Price less: a structure that is the best of these values, of all numbers of blocks, and has as many as the most that there may be
-// where Price is above 0, or the fewest where it is below, is the best of those that constraints allow.
+// A BlockPrice proves that a structure is the best among those whose number of blocks is allowed. Each coalition is worth its value in units times
+// Multiple, less Price. Let a structure be the best of all under these values. It is the best of the allowed ones if Price is above 0 and it has the
+// largest allowed number of blocks, or if Price is below 0 and it has the smallest.
 type BlockPrice struct {
 	Multiple int64 `json:"multiple"` // factor of the values in units
 	Price    int64 `json:"price"`    // cost of each block

@@ -22,7 +22,7 @@ func (f filter) allows(mask uint64) bool {
 // isRestricted reports whether coalitions are forbidden whose values were numbers.
 func (inst *Instance) isRestricted() bool { return inst.Sizes != 0 || inst.set != nil }
 
-// Constraints are those that Constrain set besides the smallest value and sizes; nil: there are none.
+// Constraints returns what Constrain was given, nil where that was at most Minimize and Sizes.
 func (inst *Instance) Constraints() *Constraints { return inst.constraints }
 
 // Blocks are how many blocks a structure may have.

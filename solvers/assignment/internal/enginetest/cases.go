@@ -27,6 +27,28 @@ func MatrixOn(t *testing.T, d device.Device, s device.Stream, p *problem.Normal)
 	return &engine.Matrix{Costs: b, Rows: p.Rows, Cols: p.Cols}
 }
 
+// SetCosts gives an instance drawn costs in a type.
+func SetCosts(inst *problem.Instance, value problem.Value, costs []float64) {
+	switch value {
+	case problem.Int32:
+		problem.SetCosts(inst, converted[int32](costs))
+	case problem.Int64:
+		problem.SetCosts(inst, converted[int64](costs))
+	case problem.Float32:
+		problem.SetCosts(inst, converted[float32](costs))
+	default:
+		problem.SetCosts(inst, costs)
+	}
+}
+
+func converted[T problem.Number](list []float64) []T {
+	out := make([]T, len(list))
+	for k, x := range list {
+		out[k] = T(x)
+	}
+	return out
+}
+
 // Cases are problems of a type: all kinds of small ones, and larger ones
 // that take many levels, dual updates and phases.
 func Cases(t *testing.T, value problem.Value, small int) map[string]*problem.Normal {

@@ -14,6 +14,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/guard"
 	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/enginetest"
 	"coalesce/solvers/assignment/internal/flow"
 	"coalesce/solvers/assignment/internal/simplex"
 	"coalesce/solvers/assignment/problem"
@@ -48,28 +49,11 @@ func kinds() []kind {
 	}
 }
 
-// typed are a drawn number as costs of a type hold it.
+// typed is an instance of drawn costs in a type.
 func typed(value problem.Value, costs []float64, rows, cols int) *problem.Instance {
 	inst := &problem.Instance{Rows: rows, Cols: cols, Source: "drawn"}
-	switch value {
-	case problem.Int32:
-		problem.SetCosts(inst, converted[int32](costs))
-	case problem.Int64:
-		problem.SetCosts(inst, converted[int64](costs))
-	case problem.Float32:
-		problem.SetCosts(inst, converted[float32](costs))
-	default:
-		problem.SetCosts(inst, costs)
-	}
+	enginetest.SetCosts(inst, value, costs)
 	return inst
-}
-
-func converted[T problem.Number](list []float64) []T {
-	out := make([]T, len(list))
-	for k, x := range list {
-		out[k] = T(x)
-	}
-	return out
 }
 
 // answers of a launch.

@@ -15,6 +15,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/guard"
 	"coalesce/solvers/assignment/internal/crouse"
+	"coalesce/solvers/assignment/internal/enginetest"
 	"coalesce/solvers/assignment/internal/fused"
 	"coalesce/solvers/assignment/problem"
 )
@@ -94,25 +95,8 @@ func values(value problem.Value, x float64) float64 {
 
 func instance(value problem.Value, g group, costs []float64) *problem.Instance {
 	inst := &problem.Instance{Rows: g.rows, Cols: g.cols, Maximize: g.maximize, Source: g.name}
-	switch value {
-	case problem.Int32:
-		problem.SetCosts(inst, converted[int32](costs))
-	case problem.Int64:
-		problem.SetCosts(inst, converted[int64](costs))
-	case problem.Float32:
-		problem.SetCosts(inst, converted[float32](costs))
-	default:
-		problem.SetCosts(inst, costs)
-	}
+	enginetest.SetCosts(inst, value, costs)
 	return inst
-}
-
-func converted[T problem.Number](list []float64) []T {
-	out := make([]T, len(list))
-	for k, x := range list {
-		out[k] = T(x)
-	}
-	return out
 }
 
 // valid reports whether costs can be solved with.

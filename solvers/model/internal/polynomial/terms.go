@@ -131,7 +131,7 @@ type sheaf struct {
 	count       int
 }
 
-// mostBound is the most variables of which sheaves are made, and leastFill the terms in a sheaf, on average, from which they are of use.
+// Sheaves are made for problems of at most mostBound variables, if a sheaf has leastFill terms or more on average.
 const (
 	mostBound = 254
 	leastFill = 3

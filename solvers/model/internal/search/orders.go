@@ -107,7 +107,7 @@ func (o *orders) decode(order []int32, p *plan, sums []int64) {
 // lateness is the number of orders, for each group, after which one that is no better than then is refused.
 const lateness = 20
 
-// A sequence is a search of orders: an order, what it makes, and what orders before it made.
+// A sequence is one search over orders of the groups. It holds the present order with its plan, the next one, and the plans of earlier orders.
 type sequence struct {
 	*orders
 	random      *rand.Rand

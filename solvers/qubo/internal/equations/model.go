@@ -126,8 +126,8 @@ func (m *Model) meets(x uint64) bool {
 	return true
 }
 
-// completeDiagonal sets the diagonal of a symmetric matrix so that its rank is that of a block off the diagonal, if this is small. It
-// reports whether all of the diagonal could be set to numbers of at least 0; the rank is not certain yet.
+// completeDiagonal sets the diagonal of a symmetric matrix to numbers of at least 0 that make its rank as small as that of a block beside the
+// diagonal. It reports whether it could. The rank is computed modulo a prime, and not certain yet.
 func completeDiagonal(g [][]int64) bool {
 	n := len(g)
 	rows, columns := pivots(g, -1)
